@@ -1,0 +1,14 @@
+#pragma once
+#include "backend/compiler/graph.h"
+#include "backend/compiler/tile_program.h"
+
+namespace trn::compiler {
+
+// Graph -> Program for one logical core. The stages, each a function that can be printed before and after (TRNSIM_DUMP=dir):
+//   simplify   folds constants and views, removes what nothing uses                       Graph -> Graph
+//   split      groups nodes into kernels; values that cross kernels get HBM scratch slots  Graph -> Kernels
+//   tile       writes each kernel with a TileBuilder                                       Kernels -> TileProgram
+//   schedule, allocate, synchronise                                                        tile_program.h
+Program compile(const Graph& g, const Spec& s);
+
+}  // namespace trn::compiler

@@ -1,0 +1,107 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/activation_functions.h"
+#include "isa/alu.h"
+#include "memory/access.h"
+
+namespace trn::compiler {
+
+using Dims = std::vector<int64_t>;
+
+// Primitive tensor operations. Everything that aten, FX or a test asks for is written in these.
+enum class Op : uint8_t {
+  input,      // an HBM tensor: slot + strides (elements) + byte offset inside the slot
+  constant,   // one immediate value, shape []
+  iota,       // index along `dim` of `shape`, int32
+  map1,       // activation function of one operand
+  map2,       // ALU operator of two operands (numpy broadcasting)
+  select,     // inputs: predicate (bool), on_true, on_false
+  cast,       // to `dtype`
+  expand,     // numpy broadcast to `shape`
+  permute,    // dims reordered by `axes`
+  reshape,    // same elements, row-major
+  slice,      // start/stop/step along `dim`
+  flip,       // reversed along `dim`
+  concat,     // inputs joined along `dim`
+  pad,        // `low`/`high` elements of `value` along `dim` (negative crops)
+  reduce,     // ALU operator over `axes`; keeps them as 1
+  arg_reduce, // index (int32, first winner) of max or min over `dim`; keeps it as 1
+  scan,       // running ALU operator along `dim`
+  matmul,     // [..., M, K] x [..., K, N], fp32 accumulation, result `dtype`
+  gather,     // inputs: table [R, ...], index [N] int32 -> [N, ...]; rows by indirect DMA; out of range is NRT 1006
+  scatter,    // inputs: base [R, ...], index [N], rows [N, ...]: base with rows replaced (alu = bypass) or accumulated (add, max, min, mult), in index order
+  take,       // inputs: a, index: a's elements along `dim` by index of the same rank (torch.gather)
+  put,        // inputs: a, index, src: a with elements along `dim` replaced or accumulated (torch.scatter / scatter_add)
+  sort,       // values along `dim`, `descending`, stable
+  arg_sort,   // indices of the same sort
+  random,     // uint32 bits: Philox4x32 keyed by input (seed, offset) [4 x uint32 tensor], torch's CUDA-like counter layout
+  output,     // inputs: value; stored into slot + strides + offset (a view of the result tensor)
+};
+
+using NodeId = int32_t;
+
+struct Node {
+  Op op;
+  Dtype dtype = Dtype::float32;
+  Dims shape;
+  std::vector<NodeId> inputs;
+
+  AluOp alu = AluOp::bypass;         // map2, reduce, scan, scatter, put, arg_reduce (max/min)
+  Activation fn = Activation::copy;  // map1
+  double value = 0;                  // constant, pad
+  int64_t start = 0, stop = 0, step = 1;  // slice; pad uses start/stop as low/high
+  int dim = 0;
+  bool descending = false;
+  Dims axes;                         // permute, reduce
+
+  uint32_t slot = 0;                 // input, output
+  Dims strides;                      // elements; 0 = broadcast
+  int64_t offset = 0;                // bytes inside the slot
+};
+
+// One Program's worth of work. Shapes and dtypes are inferred and checked as nodes are added; a wrong one throws trn::Error(illegal).
+class Graph {
+ public:
+  explicit Graph(std::string name) : name(std::move(name)) {}
+
+  NodeId input(uint32_t slot, Dtype dtype, Dims shape, Dims strides, int64_t offset = 0);
+  NodeId constant(double value, Dtype dtype);
+  NodeId iota(Dims shape, int dim);
+  NodeId map(Activation fn, NodeId a);
+  NodeId map(AluOp op, NodeId a, NodeId b);
+  NodeId select(NodeId predicate, NodeId on_true, NodeId on_false);
+  NodeId cast(NodeId a, Dtype dtype);  // no node if already so
+  NodeId expand(NodeId a, Dims shape);
+  NodeId permute(NodeId a, Dims axes);
+  NodeId reshape(NodeId a, Dims shape);
+  NodeId slice(NodeId a, int dim, int64_t start, int64_t stop, int64_t step = 1);
+  NodeId flip(NodeId a, int dim);
+  NodeId concat(std::vector<NodeId> parts, int dim);
+  NodeId pad(NodeId a, int dim, int64_t low, int64_t high, double value);
+  NodeId reduce(AluOp op, NodeId a, Dims axes);
+  NodeId arg_reduce(AluOp op, NodeId a, int dim);
+  NodeId scan(AluOp op, NodeId a, int dim);
+  NodeId matmul(NodeId a, NodeId b, Dtype dtype);
+  NodeId gather(NodeId table, NodeId index);
+  NodeId scatter(AluOp op, NodeId base, NodeId index, NodeId rows);
+  NodeId take(NodeId a, NodeId index, int dim);
+  NodeId put(AluOp op, NodeId a, NodeId index, NodeId src, int dim);
+  NodeId sort(NodeId a, int dim, bool descending);
+  NodeId arg_sort(NodeId a, int dim, bool descending);
+  NodeId random(NodeId seed, Dims shape);
+  void output(NodeId value, uint32_t slot, Dims strides, int64_t offset = 0);
+
+  uint32_t slot(Slot s);
+
+  const Node& operator[](NodeId id) const { return nodes[id]; }
+  std::string name;
+  std::vector<Node> nodes;   // in topological order
+  std::vector<Slot> slots;
+};
+
+std::string listing(const Graph& g);
+
+}  // namespace trn::compiler

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/isa.h"
+
+namespace trn::compiler {
+
+// An on-chip buffer before it has an address: `partitions` rows of `bytes`. Access::buffer of sbuf and psum operands is a tile's id.
+struct VirtualTile {
+  Space space;
+  uint8_t core;
+  int partitions;
+  int64_t bytes;  // per partition
+};
+
+// What kernels emit and passes rewrite: instructions over virtual tiles, in a legal sequential order, without semaphores.
+// `program.instructions[i].waits` are empty until synchronise().
+struct TileProgram {
+  Program program;
+  std::vector<VirtualTile> tiles;
+};
+
+// Passes, in this order. Each is deterministic and linear (or n log n) in instructions: a 4096-cube matmul has 20 thousand.
+// Reorders instructions inside a window so that no in-order engine waits where independent work exists; respects every data dependence.
+TileProgram schedule(TileProgram p, const Spec& s);
+// Gives tiles addresses; memory is reused oldest-first, which double-buffers loops. Throws trn::Error(unsupported) when a live set does not fit.
+TileProgram allocate(TileProgram p, const Spec& s);
+// Finds RAW, WAR and WAW dependences (byte-exact on chip, by slot range in HBM) and turns those that cross streams into waits on completion counts:
+// one semaphore per (core, engine) and per (core, DMA queue). Transitively implied waits are dropped.
+Program synchronise(TileProgram p, const Spec& s);
+
+// A readable listing of either stage (TRNSIM_DUMP=dir writes one file per pass).
+std::string listing(const TileProgram& p);
+
+}  // namespace trn::compiler

@@ -1,0 +1,116 @@
+#pragma once
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "isa/engine.h"
+#include "isa/spec.h"
+#include "memory/access.h"
+#include "memory/error.h"
+#include "memory/memories.h"
+
+namespace trn {
+
+// A scalar operand: an immediate, or a [P,1] tile that gives one value per partition (nki.isa: "scalar or vector").
+struct Operand {
+  Access tile{};
+  double immediate = 0;
+  bool is_tile() const { return tile.present(); }
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+// A broken rule: whose fault, the sentence, where the documentation says so.
+struct Complaint {
+  Fault fault;
+  std::string rule;
+};
+using Verdict = std::optional<Complaint>;
+
+// What a DMA instruction moves, as the DMA engines see it: `rows` rows (partitions, or the outermost HBM dim) dealt to the engines in groups, each
+// row `chunks` descriptors' elements of `chunk_bytes` contiguous bytes on both sides.
+struct Transfer {
+  int64_t rows = 0;
+  int64_t chunks = 0;
+  int64_t chunk_bytes = 0;
+  bool reads_hbm = false;
+  bool writes_hbm = false;
+  bool software = false;  // SWDGE: descriptors are built by GpSimd (indirect patterns)
+  int pattern_dims = 1;   // dims the descriptor generator walks (1-D and 2-D triggers differ)
+};
+
+// Time of one instruction, in cycles of its engine (fractions allowed; sim/ rounds to ticks once).
+struct Cost {
+  double busy = 0;      // until the engine can start its next instruction
+  double latency = 0;   // from start until a semaphore update at completion; >= busy
+  double preload = 0;   // tensor engine: weight load, hidden behind the previous instruction's stream
+  double flops = 0;     // multiply-adds count 2
+  Transfer transfer{};  // DMA instructions only
+  bool table_load = false;  // scalar engine: uses an activation table
+  int table = 0;            // which one; a change costs Spec::scalar_table_load_ns
+};
+
+// How well an instruction is known: its numbers against published results, its time against measurements.
+enum class Status : uint8_t { measured, documented, assumed };
+
+// A named member of Args, in the order of AWS's documentation page. Everything that walks arguments (assembly, container, Python signatures,
+// instruction tables, fault injection) walks these.
+template <class Args, class T>
+struct Field {
+  std::string_view name;
+  T Args::* member;
+  std::string_view doc;
+};
+template <class Args, class T>
+Field(std::string_view, T Args::*, std::string_view) -> Field<Args, T>;
+
+// An example that is a test: `broken` is empty when legal, else the first words of the rule that must reject it.
+template <class Args>
+struct Example {
+  std::string_view what;
+  Args args;
+  std::string_view broken;
+};
+
+// One public nki.isa operation. A missing member is a compile error.
+template <class C>
+concept Card = std::is_trivially_copyable_v<typename C::Args> && requires(const typename C::Args& a, Engine e, const Spec& s, const CoreMemory& m) {
+  { C::name } -> std::convertible_to<std::string_view>;
+  { C::doc } -> std::convertible_to<std::string_view>;
+  { C::source } -> std::convertible_to<std::string_view>;
+  { C::status } -> std::convertible_to<Status>;
+  { C::since } -> std::convertible_to<Generation>;
+  { C::engines } -> std::convertible_to<EngineSet>;
+  { C::is_dma } -> std::convertible_to<bool>;
+  { std::tuple_size<std::remove_cvref_t<decltype(C::fields)>>::value } -> std::convertible_to<size_t>;
+  { C::check(a, e, s) } -> std::same_as<Verdict>;
+  { C::cost(a, e, s) } -> std::same_as<Cost>;
+  { C::run(a, m) } -> std::same_as<void>;
+  { C::examples() } -> std::convertible_to<std::vector<Example<typename C::Args>>>;
+};
+
+// Calls visit(name, value, doc) for every field of `args`.
+template <class C, class Args, class Visit>
+constexpr void for_each_field(Args& args, Visit&& visit) {
+  std::apply([&](const auto&... f) { (visit(f.name, args.*(f.member), f.doc), ...); }, C::fields);
+}
+
+// Calls visit(access, is_written) for every operand in memory. A card writes its fields named dst*; `accumulates` cards read them too.
+template <class C, class Visit>
+constexpr void for_each_access(const typename C::Args& args, Visit&& visit) {
+  for_each_field<C>(args, [&](std::string_view field, const auto& value, std::string_view) {
+    using T = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, Access>) {
+      if (value.present()) visit(value, field.starts_with("dst"));
+    } else if constexpr (std::is_same_v<T, Operand>) {
+      if (value.is_tile()) visit(value.tile, false);
+    }
+  });
+}
+
+}  // namespace trn

@@ -1,0 +1,84 @@
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "isa/card.h"
+
+namespace trn {
+
+// Wait until semaphore >= value before starting.
+struct Wait {
+  uint16_t semaphore;
+  uint32_t value;
+  friend bool operator==(const Wait&, const Wait&) = default;
+};
+
+// One instruction of one engine's stream. 32 bytes; its Args stand in Program::words.
+struct Instruction {
+  uint16_t card = 0;                     // index in isa.h's list
+  Engine engine = Engine::sync;          // stream that issues it
+  uint8_t core = 0;                      // physical core of the logical core (0 or 1)
+  uint8_t queue = 0;                     // DMA queue, for DMA cards
+  uint8_t waits = 0;                     // number of Program::waits from first_wait
+  uint16_t update = kNoUpdate;           // semaphore incremented by one at completion
+  uint32_t first_wait = 0;
+  uint32_t args = 0;                     // first word in Program::words
+  uint32_t source = 0;                   // Program::sources index: what it came from; 0 = unknown
+  static constexpr uint16_t kNoUpdate = 0xFFFF;
+};
+
+enum class SlotUse : uint8_t { input, output, inout, scratch, constant };
+
+constexpr std::string_view name(SlotUse u) {
+  constexpr std::string_view names[] = {"input", "output", "inout", "scratch", "constant"};
+  return names[static_cast<int>(u)];
+}
+
+// An HBM buffer that a Program names. Inputs and outputs are bound at execution (>= bytes); scratch is the runtime's; a constant's bytes stand in
+// Program::constants at constant_offset.
+struct Slot {
+  std::string name;
+  SlotUse use = SlotUse::input;
+  Dtype dtype = Dtype::float32;
+  int64_t bytes = 0;
+  int64_t constant_offset = 0;
+  std::vector<int64_t> shape;  // of the tensor, for people; addressing is by Access
+  friend bool operator==(const Slot&, const Slot&) = default;
+};
+
+// What every door builds: instruction streams of one logical core (1 or 2 physical cores). `instructions` is one sequence; an engine's stream is the
+// subsequence with its (core, engine). The sequence itself is a legal order: executing it front to back meets every wait.
+struct Program {
+  std::string name;
+  std::string target = "trn2";
+  uint8_t cores = 1;
+  std::vector<Slot> slots;
+  std::vector<std::byte> constants;
+  std::vector<Instruction> instructions;
+  std::vector<Wait> waits;
+  std::vector<uint64_t> words;
+  std::vector<std::string> sources{""};
+
+  template <class C>
+  typename C::Args args(const Instruction& i) const {
+    typename C::Args a;
+    std::memcpy(&a, &words[i.args], sizeof a);
+    return a;
+  }
+  const void* raw_args(const Instruction& i) const { return &words[i.args]; }
+  std::span<const Wait> waits_of(const Instruction& i) const { return {waits.data() + i.first_wait, i.waits}; }
+
+  // Appends the bytes of `a`; returns its first word's index.
+  template <class Args>
+  uint32_t push_args(const Args& a) {
+    static_assert(std::is_trivially_copyable_v<Args> && alignof(Args) <= 8);
+    const auto at = static_cast<uint32_t>(words.size());
+    words.resize(words.size() + (sizeof a + 7) / 8);
+    std::memcpy(&words[at], &a, sizeof a);
+    return at;
+  }
+};
+
+}  // namespace trn
