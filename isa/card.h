@@ -100,13 +100,18 @@ constexpr void for_each_field(Args& args, Visit&& visit) {
   std::apply([&](const auto&... f) { (visit(f.name, args.*(f.member), f.doc), ...); }, C::fields);
 }
 
-// Calls visit(access, is_written) for every operand in memory. A card writes its fields named dst*; `accumulates` cards read them too.
+// The fields that an instruction writes, by AWS's names. Some cards read them too (accumulation, predicated copies).
+constexpr bool is_written(std::string_view field) {
+  return field.starts_with("dst") || field.ends_with("_dst") || field == "reduce_res";
+}
+
+// Calls visit(access, is_written) for every operand in memory.
 template <class C, class Visit>
 constexpr void for_each_access(const typename C::Args& args, Visit&& visit) {
   for_each_field<C>(args, [&](std::string_view field, const auto& value, std::string_view) {
     using T = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_same_v<T, Access>) {
-      if (value.present()) visit(value, field.starts_with("dst"));
+      if (value.present()) visit(value, is_written(field));
     } else if constexpr (std::is_same_v<T, Operand>) {
       if (value.is_tile()) visit(value.tile, false);
     }

@@ -2,15 +2,41 @@
 #include <span>
 #include <vector>
 
-#include "isa/program.h"
 #include "isa/activation.h"
+#include "isa/activation_reduce.h"
+#include "isa/affine_select.h"
+#include "isa/dma_compute.h"
+#include "isa/dma_copy.h"
+#include "isa/dma_transpose.h"
+#include "isa/iota.h"
+#include "isa/local_gather.h"
+#include "isa/max8.h"
+#include "isa/memset.h"
+#include "isa/nc_find_index8.h"
+#include "isa/nc_match_replace8.h"
 #include "isa/nc_matmul.h"
+#include "isa/nc_n_gather.h"
+#include "isa/nc_stream_shuffle.h"
+#include "isa/nc_transpose.h"
+#include "isa/program.h"
+#include "isa/reciprocal.h"
+#include "isa/scalar_tensor_tensor.h"
+#include "isa/select_reduce.h"
 #include "isa/tensor_copy.h"
+#include "isa/tensor_copy_predicated.h"
+#include "isa/tensor_partition_reduce.h"
+#include "isa/tensor_reduce.h"
+#include "isa/tensor_scalar.h"
+#include "isa/tensor_tensor.h"
+#include "isa/tensor_tensor_scan.h"
 
 namespace trn {
 
 // The one list. Adding an instruction is one file and one line here. An instruction's number is its place; append, so that older executables load.
-using Isa = std::tuple<NcMatmul, TensorCopy, Activation>;
+using Isa = std::tuple<NcMatmul, NcTranspose, Activate, ActivationReduce, TensorCopy, TensorTensor, TensorScalar, ScalarTensorTensor,
+                       TensorReduce, TensorTensorScan, TensorCopyPredicated, SelectReduce, Iota, AffineSelect, Memset, Reciprocal, Max8,
+                       NcFindIndex8, NcMatchReplace8, DmaCopy, DmaCompute, DmaTranspose, NcStreamShuffle, TensorPartitionReduce,
+                       LocalGather, NcNGather>;
 
 // ---- everything below is derived ----
 
