@@ -26,6 +26,6 @@ void execute(const Program& p, std::span<CoreState* const> cores, std::span<cons
 
 // Process-wide switches.
 void set_injection(const Injection& i);
-void set_threads(int n);  // 0 = all; results do not depend on it
+
 
 }  // namespace trn
