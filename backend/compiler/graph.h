@@ -1,10 +1,12 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "isa/activation_functions.h"
 #include "isa/alu.h"
+#include "isa/program.h"
 #include "memory/access.h"
 
 namespace trn::compiler {
@@ -28,11 +30,11 @@ enum class Op : uint8_t {
   concat,     // inputs joined along `dim`
   pad,        // `low`/`high` elements of `value` along `dim` (negative crops)
   reduce,     // ALU operator over `axes`; keeps them as 1
-  arg_reduce, // index (int32, first winner) of max or min over `dim`; keeps it as 1
+  arg_reduce, // index (int32, first winner) of maximum or minimum over `dim`; keeps it as 1
   scan,       // running ALU operator along `dim`
   matmul,     // [..., M, K] x [..., K, N], fp32 accumulation, result `dtype`
   gather,     // inputs: table [R, ...], index [N] int32 -> [N, ...]; rows by indirect DMA; out of range is NRT 1006
-  scatter,    // inputs: base [R, ...], index [N], rows [N, ...]: base with rows replaced (alu = bypass) or accumulated (add, max, min, mult), in index order
+  scatter,    // inputs: base [R, ...], index [N], rows [N, ...]: base with rows replaced (alu = bypass) or accumulated (add, maximum, ...), in index order
   take,       // inputs: a, index: a's elements along `dim` by index of the same rank (torch.gather)
   put,        // inputs: a, index, src: a with elements along `dim` replaced or accumulated (torch.scatter / scatter_add)
   sort,       // values along `dim`, `descending`, stable
@@ -41,37 +43,44 @@ enum class Op : uint8_t {
   output,     // inputs: value; stored into slot + strides + offset (a view of the result tensor)
 };
 
+std::string_view name(Op op);
+
+// Comparisons and logical operators give booleans; every other ALU operator gives its operands' dtype.
+constexpr bool yields_boolean(AluOp op) { return op >= AluOp::equal && op <= AluOp::logical_xor; }
+
 using NodeId = int32_t;
 
 struct Node {
   Op op;
   Dtype dtype = Dtype::float32;
-  Dims shape;
-  std::vector<NodeId> inputs;
+  Dims shape{};
+  std::vector<NodeId> inputs{};
 
-  AluOp alu = AluOp::bypass;         // map2, reduce, scan, scatter, put, arg_reduce (max/min)
+  AluOp alu = AluOp::bypass;         // map2, reduce, scan, scatter, put, arg_reduce
   Activation fn = Activation::copy;  // map1
   double value = 0;                  // constant, pad
   int64_t start = 0, stop = 0, step = 1;  // slice; pad uses start/stop as low/high
   int dim = 0;
   bool descending = false;
-  Dims axes;                         // permute, reduce
+  Dims axes{};                       // permute, reduce
 
   uint32_t slot = 0;                 // input, output
-  Dims strides;                      // elements; 0 = broadcast
+  Dims strides{};                    // elements; 0 = broadcast
   int64_t offset = 0;                // bytes inside the slot
 };
 
 // One Program's worth of work. Shapes and dtypes are inferred and checked as nodes are added; a wrong one throws trn::Error(illegal).
+// Equal nodes are one node. An input is its slot's contents before the Program runs, also where an output writes the same slot.
 class Graph {
  public:
-  explicit Graph(std::string name) : name(std::move(name)) {}
+  explicit Graph(std::string title) : name(std::move(title)) {}
 
   NodeId input(uint32_t slot, Dtype dtype, Dims shape, Dims strides, int64_t offset = 0);
   NodeId constant(double value, Dtype dtype);
   NodeId iota(Dims shape, int dim);
   NodeId map(Activation fn, NodeId a);
   NodeId map(AluOp op, NodeId a, NodeId b);
+  NodeId map(AluOp op, NodeId a);  // unary operators: abs, square, invert...
   NodeId select(NodeId predicate, NodeId on_true, NodeId on_false);
   NodeId cast(NodeId a, Dtype dtype);  // no node if already so
   NodeId expand(NodeId a, Dims shape);
@@ -100,6 +109,15 @@ class Graph {
   std::string name;
   std::vector<Node> nodes;   // in topological order
   std::vector<Slot> slots;
+
+ private:
+  NodeId add(Node n);
+  const Node& at(NodeId id) const;
+  void require(bool legal, std::string_view rule, const Node& n) const;
+  void require_dim(const Node& n) const;
+  void require_inside(const Node& n) const;  // a view against its slot
+
+  std::unordered_multimap<size_t, NodeId> known_;  // by hash of the node
 };
 
 std::string listing(const Graph& g);
