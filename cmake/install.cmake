@@ -4,7 +4,7 @@ set(TRN_LIB trnsim/lib)
 foreach(library IN ITEMS trnsim nrt)
   if(TARGET ${library})
     set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN")
-    install(TARGETS ${library} RUNTIME_DEPENDENCY_SET trn_bundled LIBRARY DESTINATION ${TRN_LIB})
+    install(TARGETS ${library} LIBRARY DESTINATION ${TRN_LIB})
   endif()
 endforeach()
 foreach(module IN ITEMS trnsim_python torch_neuronx)
@@ -13,7 +13,10 @@ foreach(module IN ITEMS trnsim_python torch_neuronx)
   endif()
 endforeach()
 
-# Highway, oneTBB and oneDNN travel with the wheel; libc, libstdc++ and libgomp belong to the system.
-install(RUNTIME_DEPENDENCY_SET trn_bundled DESTINATION ${TRN_LIB}
-        PRE_INCLUDE_REGEXES "^libhwy\\." "^libtbb\\." "^libdnnl\\." PRE_EXCLUDE_REGEXES ".*")
+# Highway, oneTBB and oneDNN travel with the wheel, each once, by its soname; libstdc++ and libgomp are the system's.
+foreach(library IN ITEMS hwy::hwy TBB::tbb DNNL::dnnl)
+  if(TARGET ${library})
+    install(FILES $<TARGET_FILE:${library}> DESTINATION ${TRN_LIB} RENAME $<TARGET_SONAME_FILE_NAME:${library}>)
+  endif()
+endforeach()
 install(DIRECTORY backend/runtime/include/ DESTINATION trnsim/include OPTIONAL)

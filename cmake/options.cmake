@@ -24,6 +24,7 @@ add_compile_options(${TRN_BASELINE} ${TRN_MATH})
 if(TRN_SANITIZE)
   add_compile_options(-fsanitize=${TRN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${TRN_SANITIZE})
+  list(APPEND TRN_WARNINGS -Wno-maybe-uninitialized)  # GCC bug 105562: false with -fsanitize=address, as GCC's manual warns
 endif()
 
 find_program(TRN_CCACHE ccache)
