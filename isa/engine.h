@@ -18,6 +18,14 @@ inline constexpr std::array<EngineName, kEngines> kEngineNames = {{
     {"tensor", "Tensor"}, {"vector", "Vector"}, {"scalar", "Scalar"}, {"gpsimd", "GpSimd"}, {"sync", "Sync"}}};
 constexpr std::string_view name(Engine e) { return kEngineNames[static_cast<int>(e)].nki; }
 
+// DMA queues of one core by number, with the labels of neuron-profile's tables; each is fed by one engine's stream and works in order.
+struct QueueName {
+  std::string_view profiler;
+  Engine engine;
+};
+inline constexpr std::array<QueueName, 3> kQueues = {{
+    {"qSyncDynamicHW", Engine::sync}, {"qScalarDynamicHW", Engine::scalar}, {"qGpSimdDynamic", Engine::gpsimd}}};
+
 // A set of engines; the first of `Engine`'s order is the default choice.
 struct EngineSet {
   uint8_t bits = 0;

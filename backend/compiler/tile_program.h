@@ -12,7 +12,8 @@ struct VirtualTile {
   Space space;
   uint8_t core;
   int partitions;
-  int64_t bytes;  // per partition
+  int64_t bytes;        // per partition
+  uint32_t source = 0;  // Program::sources index
 };
 
 // What kernels emit and passes rewrite: instructions over virtual tiles, in a legal sequential order, without semaphores.
