@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 
 #include "isa/program.h"
@@ -27,6 +28,8 @@ constexpr std::string_view name(Reason r) {
   return names[static_cast<int>(r)];
 }
 
+inline constexpr int kReasons = 11;
+
 // What an observer is told, in order of `start` per engine and per queue; times are ticks from the Program's start.
 struct InstructionEvent {
   uint32_t instruction;  // index in Program::instructions
@@ -49,6 +52,23 @@ struct ThrottleEvent {
   uint8_t core;
   Tick at;
   int eighths;  // rate of the tensor engine from here on: 4 or 8
+};
+
+struct EngineTotals {
+  int64_t instructions = 0;
+  Tick busy = 0;                    // union of start..end
+  std::array<Tick, kReasons> waits{};     // by Reason
+};
+
+// What every timed run yields, with or without an observer; times in ticks.
+struct Timing {
+  Tick makespan = 0;
+  std::array<EngineTotals, kEngines> engines{};  // summed over the physical cores
+  Tick dma_active = 0;                           // union over queues, mean of the cores
+  int64_t dma_transfers = 0, dma_bytes = 0;
+  int64_t hbm_read_bytes = 0, hbm_write_bytes = 0;
+  double flops = 0;                              // tensor engine only
+  Tick tensor_stream = 0;                        // ticks that the PE array streams rows
 };
 
 // The only door between sim and whoever watches. Default: not interested.
