@@ -63,4 +63,8 @@ void read_as_int(Dtype from, const std::byte* src, ptrdiff_t stride, int32_t* ds
 void write_float(Dtype to, std::byte* dst, ptrdiff_t stride, const float* src, size_t count);
 void write_int(Dtype to, std::byte* dst, ptrdiff_t stride, const int32_t* src, size_t count);
 
+// A cast from memory to memory. Same dtype: the bits. Integers and bool among themselves: exact, wrapping to the target's width. All else goes through fp32.
+// Source and destination must not overlap, unless they are the same place and the sizes are equal.
+void convert(Dtype from, const std::byte* src, ptrdiff_t src_stride, Dtype to, std::byte* dst, ptrdiff_t dst_stride, size_t count);
+
 }  // namespace trn

@@ -11,7 +11,7 @@
 namespace trn {
 
 // 128 partitions of equal size, as in SBUF and PSUM. Rows are skewed on the host so that equal offsets of different partitions do not share
-// cache sets. Pages appear on first touch. Fresh memory is poisoned: 0xFF bytes, which read as NaN in every float dtype.
+// cache sets. Fresh memory is poisoned: 0xFF bytes, which read as NaN in every float dtype.
 class PartitionedMemory {
  public:
   PartitionedMemory(int partitions, int64_t bytes_per_partition);
