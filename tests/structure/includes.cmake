@@ -1,11 +1,11 @@
 # cmake -D ROOT=dir -P includes.cmake: fails when an #include line goes against the arrows
 #   memory <- isa <- sim <- {collectives, traces} <- backend
 # Of sim, traces sees only the observer and the ticks. Only backend/torch and backend/python see torch or Python.
-set(forbidden_memory "isa|sim|collectives|traces|backend")
-set(forbidden_isa "sim|collectives|traces|backend")
-set(forbidden_sim "collectives|traces|backend")
-set(forbidden_collectives "traces|backend")
-set(forbidden_traces "collectives|backend")
+set(forbidden_memory "isa|sim|collectives|traces|backend|nrt")
+set(forbidden_isa "sim|collectives|traces|backend|nrt")
+set(forbidden_sim "collectives|traces|backend|nrt")
+set(forbidden_collectives "traces|backend|nrt")
+set(forbidden_traces "collectives|backend|nrt")
 set(forbidden_backend "tests")
 set(torch_or_python "((torch|ATen|c10|caffe2|pybind11)/|Python\\.h)")
 
