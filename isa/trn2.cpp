@@ -1,0 +1,129 @@
+#include "isa/spec.h"
+
+namespace trn {
+
+namespace {
+
+constexpr auto kDoc = Provenance::documented;
+constexpr auto kMeasured = Provenance::measured;
+constexpr auto kAssumed = Provenance::assumed;
+
+// Sources. Guides are pages of the Neuron SDK documentation; profiles are public neuron-profile captures of trn2.3xlarge.
+constexpr std::string_view kTrn2 = "nki/guides/architecture/trainium2_arch";
+constexpr std::string_view kTrn1 = "nki/guides/architecture/trainium_inferentia2_arch (NeuronCore-v2)";
+constexpr std::string_view kChip = "about-neuron/arch/neuron-hardware/trainium2";
+constexpr std::string_view kDma = "nki/get-started/about/nki-dma-overview";
+constexpr std::string_view kMatmul = "nki.isa.nc_matmul";
+constexpr std::string_view kOldCost = "nki.isa cost formulas, aws-neuron-sdk 1db4d74e";
+constexpr std::string_view kFusion = "profiles of allenkchau/trainium-kernel-fusion";
+constexpr std::string_view kRetimed = "re-timing of five profiles of allenkchau/trainium-kernel-fusion";
+constexpr std::string_view kSurvey = "26 further public profiles of trn2.3xlarge";
+constexpr std::string_view kEager = "eager forward passes of 0.5B to 4B models (arminagha1234/trainium-optimizer), about 130 us an aten op";
+constexpr std::string_view kNone = "no public figure";
+
+Spec make_trn2() {
+  Spec s;
+  s.name = "trn2";
+  s.generation = Generation::trn2;
+
+  s.tensor_ghz = {2.4, kDoc, kTrn2};
+  s.vector_ghz = {0.96, kDoc, kTrn2};
+  s.scalar_ghz = {1.2, kDoc, kTrn2};
+  s.gpsimd_ghz = {1.2, kDoc, kTrn2};
+  s.sync_ghz = {1.2, kAssumed, kNone};
+
+  s.partitions = {128, kDoc, kTrn2};
+  s.sbuf_partition_bytes = {224 * 1024, kDoc, kTrn2};
+  s.sbuf_reserved_bytes = {16 * 1024, kAssumed, "what public kernels leave free"};
+  s.psum_partition_bytes = {16 * 1024, kDoc, kTrn2};
+  s.psum_banks = {8, kDoc, kTrn1};
+  s.cores_per_chip = {8, kDoc, kChip};
+  s.hbm_stacks = {4, kDoc, kTrn2};
+  s.hbm_stack_bytes = {24.0 * (1 << 30), kDoc, kTrn2};
+  s.semaphores = {256, kAssumed, kNone};
+  s.semaphore_max = {2147483647, kAssumed, kNone};
+  s.pe_rows = {128, kDoc, kTrn2};
+  s.pe_columns = {128, kDoc, kTrn2};
+  s.matmul_moving_max = {512, kDoc, kMatmul};
+
+  s.pe_fixed_cycles = {5, kMeasured, kRetimed, 1};  // 2 ns; the wider survey says 6 cycles
+  s.pe_min_cycles = {64, kDoc, kTrn1};
+  s.pe_latency_ns = {163, kMeasured, kRetimed, 1.5};
+  s.pe_latency_throttled_ns = {207, kMeasured, kRetimed, 1.5};
+  s.pe_fp32_passes = {4, kDoc, kMatmul};
+  s.pe_fp32_transpose_passes = {2, kMeasured, kFusion};
+  s.ldweights_cycles_per_column = {0.28, kMeasured, kRetimed, 0.05};  // 15 ns for 128 columns; the guide says up to four times a matmul's rate
+  s.ldweights_fp32_cycles_per_column = {2, kMeasured, kRetimed, 0.05};
+  s.ldweights_latency_ns = {82, kMeasured, kRetimed, 3};
+  s.throttle_window_cycles = {8192, kMeasured, kSurvey, 0};
+  s.throttle_threshold = {0.375, kMeasured, kSurvey, 0.02};
+  s.throttle_burst_cycles = {64, kMeasured, kRetimed, 16};
+
+  s.vector_copy_latency_ns = {157, kMeasured, kFusion, 5};
+  s.vector_copy_overhead_ns = {64, kMeasured, kFusion, 5};
+  s.vector_scalar_latency_ns = {217, kMeasured, kFusion, 5};
+  s.vector_scalar_overhead_ns = {135, kMeasured, kFusion, 7};
+  s.vector_reduce_latency_ns = {152.5, kMeasured, kRetimed, 6};
+  s.vector_reduce_overhead_ns = {64, kMeasured, kFusion, 5};
+  s.vector_tensor_latency_ns = {159, kMeasured, kSurvey, 2};
+  s.vector_tensor_overhead_ns = {60, kMeasured, kSurvey, 7};
+  s.vector_reciprocal_cycles_per_element = {5.76, kMeasured, kRetimed, 2.3};  // two sizes, 4 and 8 elements; nki.api.shared says 8
+  s.vector_psum_strided_latency_ns = {85, kMeasured, kSurvey, 5};
+  s.vector_min_cycles = {64, kDoc, kTrn1};
+
+  s.scalar_copy_latency_ns = {158, kMeasured, kSurvey, 1.5};
+  s.scalar_copy_overhead_ns = {45, kMeasured, kFusion, 5};
+  s.scalar_activate_psum_latency_ns = {259, kMeasured, kFusion, 5};
+  s.scalar_activate_psum_overhead_ns = {142, kMeasured, kFusion, 5};
+  s.scalar_activate_sbuf_latency_ns = {280, kMeasured, kFusion, 8};
+  s.scalar_activate_sbuf_overhead_ns = {184, kMeasured, kFusion, 5};
+  s.scalar_table_load_ns = {1283, kMeasured, kFusion, 0};
+
+  s.gpsimd_start_cycles = {150, kDoc, kOldCost};
+  s.gpsimd_cycles_per_element = {1, kDoc, kOldCost};
+
+  s.dma_engines = {16, kDoc, kTrn2};
+  s.dma_queues = {16, kDoc, kDma};
+  s.dma_partitions_per_engine = {8, kDoc, kTrn2};
+  s.dma_bytes_per_ns = {27.2, kMeasured, kRetimed, 0.3};
+  s.dma_packet_ns = {5, kMeasured, kRetimed, 2.5};
+  s.dma_max_packet_bytes = {4096, kMeasured, kFusion};
+  s.dma_chunk_ns = {7.7, kMeasured, kRetimed, 1};
+  s.dma_trigger_1d_ns = {517, kMeasured, kRetimed, 10};
+  s.dma_trigger_2d_ns = {564, kMeasured, kRetimed, 10};
+  s.dma_trigger_back_to_back_ns = {87, kMeasured, kRetimed, 10};
+  s.dma_first_packet_sbuf_ns = {667, kMeasured, kRetimed, 30};
+  s.dma_first_packet_hbm_ns = {798, kMeasured, kRetimed, 30};
+  s.dma_completion_load_ns = {345, kMeasured, kRetimed, 45};
+  s.dma_completion_store_ns = {405, kMeasured, kRetimed, 55};
+  s.dma_swdge_build_ns = {1187, kMeasured, kRetimed, 30};
+  s.dma_swdge_interval_ns = {583, kMeasured, kRetimed, 20};
+  s.dma_swdge_first_packet_sbuf_ns = {633, kMeasured, kRetimed, 30};
+  s.dma_swdge_first_packet_hbm_ns = {764, kMeasured, kRetimed, 30};
+  s.dma_queue_depth = {3, kMeasured, kRetimed, 0};
+  s.dma_queue_stall_ns = {230, kMeasured, kRetimed, 80};
+  s.hbm_stack_bytes_per_ns = {716, kMeasured, "hbm_ddr_bandwidth in profile metadata"};
+  s.hbm_shallow_factor = {1.3, kMeasured, kRetimed, 0.3};  // fitted, without a mechanism
+
+  s.semaphore_post_ns = {12, kMeasured, kRetimed, 2};
+  s.semaphore_wait_vector_ns = {23, kMeasured, kRetimed, 2};
+  s.semaphore_wait_tensor_ns = {43, kMeasured, kRetimed, 2};
+  s.semaphore_wait_sync_ns = {17, kMeasured, kRetimed, 2};
+  s.program_preamble_ns = {13470, kMeasured, kFusion, 230};
+  s.program_postamble_ns = {2090, kMeasured, kFusion, 60};
+
+  s.host_dispatch_ns = {100000, kAssumed, kEager, 40000};
+  s.host_launch_ns = {20000, kAssumed, kEager, 15000};
+  s.host_copy_bytes_per_ns = {25, kAssumed, "half of a PCIe 5.0 x16 link", 15};
+  s.host_copy_fixed_ns = {20000, kAssumed, kNone, 15000};
+  return s;
+}
+
+}  // namespace
+
+const Spec& trn2() {
+  static const Spec spec = make_trn2();
+  return spec;
+}
+
+}  // namespace trn
