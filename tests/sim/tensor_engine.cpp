@@ -1,0 +1,75 @@
+#include "sim/tensor_engine.h"
+
+#include <catch2/catch.hpp>
+
+#include "sim/simulate.h"
+#include "tests/sim/programs.h"
+
+using namespace trn;
+using namespace trn::test;
+
+namespace {
+
+double ns(Tick t) { return Clock(trn2()).to_ns(t); }
+
+Program matmuls(int n, Dtype dtype, int moving) {
+  Program p;
+  for (int i = 0; i < n; ++i)
+    add<NcMatmul>(p, Engine::tensor, matmul(psum(Dtype::float32, 128, (i % 8) * 2048, moving), sbuf(dtype, 128, 0, 128), sbuf(dtype, 128, 8192, moving)));
+  return p;
+}
+
+double interval(const Program& p, int eighths) {
+  SimOptions options;
+  options.throttle_eighths = eighths;
+  Seen seen;
+  simulate(p, trn2(), &seen, options);
+  return ns(seen.of(6).start - seen.of(5).start);
+}
+
+}  // namespace
+
+// Measured initiation intervals and latencies: trn2.md sections 2 and 11.
+TEST_CASE("bf16 matmuls of 512 columns follow each other every 216 ns at full rate") {
+  CHECK(interval(matmuls(8, Dtype::bfloat16, 512), 8) == Approx(216).margin(1.5));
+}
+TEST_CASE("and every 427 ns at half rate") { CHECK(interval(matmuls(8, Dtype::bfloat16, 512), 4) == Approx(427).margin(1.5)); }
+TEST_CASE("fp32 matmuls of 512 columns take two passes of 428 ns") {
+  CHECK(interval(matmuls(8, Dtype::float32, 512), 8) == Approx(2 * 428).margin(5));
+}
+TEST_CASE("a matmul's result is visible 163 ns after its stream at full rate") {
+  Seen seen;
+  SimOptions options;
+  options.throttle_eighths = 8;
+  simulate(matmuls(2, Dtype::bfloat16, 512), trn2(), &seen, options);
+  CHECK(ns(seen.of(1).end - seen.of(1).start) == Approx(216 + 163).margin(2));
+}
+
+TEST_CASE("the rate rises after a busy window of 8192 cycles and falls after an idle one") {
+  SimOptions options;
+  options.throttle_eighths = 4;
+  Seen seen;
+  simulate(matmuls(60, Dtype::bfloat16, 512), trn2(), &seen, options);
+  REQUIRE_FALSE(seen.throttles.empty());
+  CHECK(seen.throttles[0].eighths == 8);
+  // Windows run from the Program's start: the change is at a whole number of windows.
+  const double windows = ns(seen.throttles[0].at) / (8192 / 2.4);
+  CHECK(windows == Approx(std::round(windows)).margin(1e-3));
+}
+
+TEST_CASE("one threshold of 3/8 decides") {
+  const Clock clock(trn2());
+  const auto rate_after = [&](double share) {
+    TensorEngine engine(trn2(), clock, 8, 0);
+    int rate = 8;
+    const auto watch = [&](Tick, int eighths) { rate = eighths; };
+    Cost cost;
+    cost.busy = share * 8192 + trn2().pe_fixed_cycles;
+    engine.run(0, cost, watch);
+    cost.busy = 64;
+    engine.run(2 * 8192 + 10, cost, watch);
+    return rate;
+  };
+  CHECK(rate_after(0.376) == 8);
+  CHECK(rate_after(0.374) == 4);
+}
