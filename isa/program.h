@@ -64,7 +64,7 @@ struct Program {
   template <class C>
   typename C::Args args(const Instruction& i) const {
     typename C::Args a;
-    std::memcpy(&a, &words[i.args], sizeof a);
+    std::memcpy(static_cast<void*>(&a), &words[i.args], sizeof a);
     return a;
   }
   const void* raw_args(const Instruction& i) const { return &words[i.args]; }

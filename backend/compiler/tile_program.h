@@ -14,6 +14,7 @@ struct VirtualTile {
   int partitions;
   int64_t bytes;        // per partition
   uint32_t source = 0;  // Program::sources index
+  int64_t address = -1; // byte offset in each partition, once allocated
 };
 
 // What kernels emit and passes rewrite: instructions over virtual tiles, in a legal sequential order, without semaphores.
@@ -21,6 +22,7 @@ struct VirtualTile {
 struct TileProgram {
   Program program;
   std::vector<VirtualTile> tiles;
+  bool allocated = false;  // operands hold addresses instead of tiles
 };
 
 // Passes, in this order. Each is deterministic and linear (or n log n) in instructions: a 4096-cube matmul has 20 thousand.
