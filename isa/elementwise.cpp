@@ -1,0 +1,188 @@
+#include "isa/elementwise.h"
+
+#include <cmath>
+
+#include "isa/rows.h"
+
+namespace trn {
+
+namespace {
+
+constexpr int64_t kChunk = Rows::kChunk;
+
+// First-level-cache buffers between memory and arithmetic; one set per thread.
+struct Buffers {
+  alignas(64) float a[kChunk], b[kChunk], out[kChunk];
+  alignas(64) int32_t ia[kChunk], ib[kChunk], iout[kChunk];
+};
+Buffers& buffers() {
+  static thread_local Buffers b;
+  return b;
+}
+
+bool is_whole(Dtype d) { return !is_float(d); }
+bool is_unsigned(Dtype d) { return d == Dtype::uint32 || d == Dtype::uint64; }
+bool is_whole_number(double v) { return v == std::floor(v) && v >= -2147483648.0 && v <= 4294967295.0; }
+int32_t wrapped(double v) { return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(v))); }
+
+bool operand_is_whole(const Operand& o) { return o.is_tile() ? is_whole(o.tile.dtype) : is_whole_number(o.immediate); }
+
+bool step_is_exact(const ScalarStep& s) {
+  if (s.op == AluOp::bypass) return true;
+  return info(s.op).on_int && (info(s.op).arity == 1 || operand_is_whole(s.operand));
+}
+
+// The operand of one ScalarStep, row by row.
+class StepOperand {
+ public:
+  StepOperand(const ScalarStep& s, bool bits, const CoreMemory& m) : step_(s), float_(static_cast<float>(s.operand.immediate)) {
+    if (info(s.op).arity == 2 && !s.operand.is_tile() && is_whole_number(s.operand.immediate)) int_ = wrapped(s.operand.immediate);
+    if (!s.operand.is_tile() || s.op == AluOp::bypass) return;
+    tile_.emplace(s.operand.tile, m);
+    if (bits) tile_->as_bits(bit_pattern(tile_->dtype()));
+  }
+  bool active() const { return step_.op != AluOp::bypass; }
+
+  void apply(int p, float* dst, const float* x, size_t n) const {
+    const float v = tile_ ? tile_->scalar(p) : float_;
+    step_.reverse ? apply_float(step_.op, dst, v, x, n) : apply_float(step_.op, dst, x, v, n);
+  }
+  void apply(int p, bool uns, int32_t* dst, const int32_t* x, size_t n) const {
+    const int32_t v = tile_ ? tile_->int_scalar(p) : int_;
+    step_.reverse ? apply_int(step_.op, uns, dst, v, x, n) : apply_int(step_.op, uns, dst, x, v, n);
+  }
+
+ private:
+  const ScalarStep& step_;
+  std::optional<Rows> tile_;
+  float float_;
+  int32_t int_ = 0;
+};
+
+Rows rows(const Access& a, bool bits, const CoreMemory& m) {
+  Rows r(a, m);
+  if (bits) r.as_bits(bit_pattern(a.dtype));
+  return r;
+}
+
+}  // namespace
+
+bool is_exact_integer(AluOp op, Dtype dst, std::initializer_list<Dtype> inputs) {
+  for (Dtype d : inputs)
+    if (!is_whole(d)) return false;
+  return info(op).on_int && (is_whole(dst) || gives_truth(op));
+}
+
+void run_cast(const Access& dst, const Access& src, const CoreMemory& m) {
+  const Rows d(dst, m), s(src, m);
+  Buffers& b = buffers();
+  if (is_whole(src.dtype) && is_whole(dst.dtype))
+    return for_chunks({&d, &s}, [&](int p, int64_t at, int64_t n) { d.store(p, at, n, s.ints(p, at, n, b.ia)); });
+  for_chunks({&d, &s}, [&](int p, int64_t at, int64_t n) { d.store(p, at, n, s.floats(p, at, n, b.a)); });
+}
+
+void run_fill(const Access& dst, double value, const CoreMemory& m) {
+  const Rows d(dst, m);
+  Buffers& b = buffers();
+  const int64_t most = std::min(kChunk, d.elements());
+  if (is_whole(dst.dtype) && is_whole_number(value)) {
+    std::fill_n(b.ia, most, wrapped(value));
+    return for_chunks({&d}, [&](int p, int64_t at, int64_t n) { d.store(p, at, n, b.ia); });
+  }
+  std::fill_n(b.a, most, static_cast<float>(value));
+  for_chunks({&d}, [&](int p, int64_t at, int64_t n) { d.store(p, at, n, b.a); });
+}
+
+void run_tensor_tensor(const Access& dst, const Access& data1, const Access& data2, AluOp op, const CoreMemory& m) {
+  const bool bits = info(op).is_bitvec;
+  const Rows d = rows(dst, bits, m), x = rows(data1, bits, m), y = rows(data2, bits, m);
+  Buffers& b = buffers();
+  if (is_exact_integer(op, dst.dtype, {data1.dtype, data2.dtype})) {
+    const bool uns = is_unsigned(data1.dtype) || is_unsigned(data2.dtype);
+    return for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
+      int32_t* out = d.int_target(p, at, n, b.iout);
+      apply_int(op, uns, out, x.ints(p, at, n, b.ia), y.ints(p, at, n, b.ib), n);
+      d.store(p, at, n, out);
+    });
+  }
+  for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
+    float* out = d.float_target(p, at, n, b.out);
+    apply_float(op, out, x.floats(p, at, n, b.a), y.floats(p, at, n, b.b), n);
+    d.store(p, at, n, out);
+  });
+}
+
+void run_tensor_scalar(const Access& dst, const Access& data, const ScalarStep& first, const ScalarStep& second, const CoreMemory& m) {
+  const bool bits = info(first.op).is_bitvec || info(second.op).is_bitvec;
+  const Rows d = rows(dst, bits, m), x = rows(data, bits, m);
+  const StepOperand s0(first, bits, m), s1(second, bits, m);
+  const AluOp last = s1.active() ? second.op : first.op;
+  Buffers& b = buffers();
+  if (is_exact_integer(last, dst.dtype, {data.dtype}) && step_is_exact(first) && step_is_exact(second)) {
+    const bool uns = is_unsigned(data.dtype);
+    return for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+      int32_t* out = d.int_target(p, at, n, b.iout);
+      s0.apply(p, uns, out, x.ints(p, at, n, b.ia), n);
+      if (s1.active()) s1.apply(p, uns, out, out, n);
+      d.store(p, at, n, out);
+    });
+  }
+  for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+    float* out = d.float_target(p, at, n, b.out);
+    s0.apply(p, out, x.floats(p, at, n, b.a), n);
+    if (s1.active()) s1.apply(p, out, out, n);
+    d.store(p, at, n, out);
+  });
+}
+
+void run_scalar_tensor_tensor(const Access& dst, const Access& data, const ScalarStep& first, AluOp op1, const Access& operand1, bool reverse1,
+                              const CoreMemory& m) {
+  const bool bits = info(first.op).is_bitvec || info(op1).is_bitvec;
+  const Rows d = rows(dst, bits, m), x = rows(data, bits, m), y = rows(operand1, bits, m);
+  const StepOperand s0(first, bits, m);
+  Buffers& b = buffers();
+  if (is_exact_integer(op1, dst.dtype, {data.dtype, operand1.dtype}) && step_is_exact(first)) {
+    const bool uns = is_unsigned(data.dtype);
+    return for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
+      const int32_t* right = y.ints(p, at, n, b.ib);
+      s0.apply(p, uns, b.iout, x.ints(p, at, n, b.ia), n);
+      int32_t* out = d.int_target(p, at, n, b.iout);
+      reverse1 ? apply_int(op1, uns, out, right, b.iout, n) : apply_int(op1, uns, out, b.iout, right, n);
+      d.store(p, at, n, out);
+    });
+  }
+  for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
+    const float* right = y.floats(p, at, n, b.b);
+    s0.apply(p, b.out, x.floats(p, at, n, b.a), n);
+    float* out = d.float_target(p, at, n, b.out);
+    reverse1 ? apply_float(op1, out, right, b.out, n) : apply_float(op1, out, b.out, right, n);
+    d.store(p, at, n, out);
+  });
+}
+
+void run_activation(const Access& dst, Activation fn, const Access& data, const Operand& scale, const Operand& bias, const Access& reduce_res,
+                    const CoreMemory& m) {
+  const Rows d(dst, m), x(data, m);
+  const ScalarStep by{AluOp::multiply, scale, false}, plus{AluOp::add, bias, false};
+  const bool scaled = scale.is_tile() || scale.immediate != 1, biased = bias.is_tile() || bias.immediate != 0;
+  const StepOperand multiply(by, false, m), add(plus, false, m);
+  std::optional<Rows> total;
+  if (reduce_res.present()) total.emplace(reduce_res, m);
+  Buffers& b = buffers();
+  float sum = 0;
+  for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+    const float* in = x.floats(p, at, n, b.a);
+    float* out = d.float_target(p, at, n, b.out);
+    if (scaled) multiply.apply(p, b.b, in, n), in = b.b;
+    if (biased) add.apply(p, b.b, in, n), in = b.b;
+    apply_activation(fn, out, in, n);
+    if (total) {
+      const float part = reduce_float(AluOp::add, out, n);
+      sum = at == 0 ? part : sum + part;
+      if (at + n == x.elements()) total->store(p, 0, 1, &sum);
+    }
+    d.store(p, at, n, out);
+  });
+}
+
+}  // namespace trn

@@ -1,0 +1,165 @@
+#include "isa/matmul_kernel.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "isa/matmul_kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace trn::HWY_NAMESPACE {
+
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// A register block of kRows x 2 vectors: with the two b vectors and a broadcast it fills 16 or 32 registers.
+constexpr int64_t kRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+constexpr int64_t columns_per_block() { return 2 * hn::MaxLanes(D()); }
+
+// kR rows of a block; `a` holds kRows values per k, `b` two vectors per k. The sum's order over k is that of the loop, alone per element.
+template <int64_t kR>
+HWY_INLINE void block(int64_t k, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+  const D d;
+  const int64_t lanes = hn::MaxLanes(d);
+  V left[kR], right[kR];
+  for (int64_t r = 0; r < kR; ++r) left[r] = right[r] = hn::Zero(d);
+  for (int64_t i = 0; i < k; ++i, a += kRows, b += 2 * lanes) {
+    const V b0 = hn::Load(d, b), b1 = hn::Load(d, b + lanes);
+    HWY_UNROLL(12)
+    for (int64_t r = 0; r < kR; ++r) {
+      const V x = hn::Set(d, a[r]);
+      left[r] = hn::MulAdd(x, b0, left[r]);
+      right[r] = hn::MulAdd(x, b1, right[r]);
+    }
+  }
+  for (int64_t r = 0; r < kR; ++r) {
+    float* row = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(dst) + r * dst_step);
+    if (accumulate) {
+      left[r] = hn::Add(hn::LoadU(d, row), left[r]);
+      right[r] = hn::Add(hn::LoadU(d, row + lanes), right[r]);
+    }
+    hn::StoreU(left[r], d, row);
+    hn::StoreU(right[r], d, row + lanes);
+  }
+}
+
+template <int64_t kR>
+void block_of_rows(int64_t rows, int64_t k, const float* a, const float* b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+  if constexpr (kR > 0) {
+    if (rows == kR) return block<kR>(k, a, b, dst, dst_step, accumulate);
+    return block_of_rows<kR - 1>(rows, k, a, b, dst, dst_step, accumulate);
+  }
+}
+
+}  // namespace
+
+int64_t BlockRows() { return kRows; }
+int64_t BlockColumns() { return columns_per_block(); }
+
+// All m rows against one packed column block of b. A block narrower than two vectors is computed in full beside dst and copied.
+void Column(int64_t k, int64_t m, int64_t n, const float* a, const float* b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+  constexpr int64_t kColumns = columns_per_block();
+  HWY_ALIGN float wide[kRows * kColumns];
+  for (int64_t r = 0; r < m; r += kRows, a += kRows * k) {
+    const int64_t rows = std::min(kRows, m - r);
+    float* out = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(dst) + r * dst_step);
+    if (n == kColumns) {
+      block_of_rows<kRows>(rows, k, a, b, out, dst_step, accumulate);
+      continue;
+    }
+    block_of_rows<kRows>(rows, k, a, b, wide, kColumns * sizeof(float), false);
+    for (int64_t i = 0; i < rows; ++i, out = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(out) + dst_step))
+      for (int64_t j = 0; j < n; ++j) out[j] = accumulate ? out[j] + wide[i * kColumns + j] : wide[i * kColumns + j];
+  }
+}
+
+}  // namespace trn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace trn {
+
+HWY_EXPORT(BlockRows);
+HWY_EXPORT(BlockColumns);
+HWY_EXPORT(Column);
+
+namespace {
+
+std::atomic<int> g_threads{1};
+
+// Below this many multiply-adds a second thread costs more than it brings.
+constexpr int64_t kWorkPerThread = 128 * 128 * 256;
+
+class Workspace {
+ public:
+  float* get(size_t n) {
+    if (n > size_) {
+      memory_.resize(n + 16);
+      size_ = n;
+    }
+    void* p = memory_.data();
+    size_t space = memory_.size() * sizeof(float);
+    return static_cast<float*>(std::align(64, n * sizeof(float), p, space));
+  }
+
+ private:
+  std::vector<float> memory_;
+  size_t size_ = 0;
+};
+
+// `width` columns from `column` of every row, `block` wide with zeros, k after k.
+void pack(const MatrixView& v, int64_t k, int64_t column, int64_t width, int64_t block, float* out) {
+  const std::byte* at = v.data + column * v.column_step;
+  const bool plain = v.dtype == Dtype::float32 && v.column_step == sizeof(float);
+  for (int64_t i = 0; i < k; ++i, at += v.row_step, out += block) {
+    if (plain)
+      std::memcpy(out, at, width * sizeof(float));
+    else
+      read_as_float(v.dtype, at, v.column_step, out, width);
+    for (int64_t j = width; j < block; ++j) out[j] = 0;
+  }
+}
+
+void columns(int64_t k, int64_t m, int64_t first, int64_t last, const float* a, const MatrixView& b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+  static thread_local Workspace workspace;
+  const int64_t block = HWY_DYNAMIC_DISPATCH(BlockColumns)();
+  float* packed = workspace.get(k * block);
+  for (int64_t n = first; n < last; n += block) {
+    const int64_t width = std::min(block, last - n);
+    pack(b, k, n, width, block, packed);
+    HWY_DYNAMIC_DISPATCH(Column)(k, m, width, a, packed, dst + n, dst_step, accumulate);
+  }
+}
+
+}  // namespace
+
+void set_threads(int count) { g_threads = std::max(1, count); }
+int threads() { return g_threads; }
+
+void matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+  static thread_local Workspace workspace;
+  const int64_t rows = HWY_DYNAMIC_DISPATCH(BlockRows)(), block = HWY_DYNAMIC_DISPATCH(BlockColumns)();
+  const int64_t blocks = (m + rows - 1) / rows;
+  float* packed = workspace.get(blocks * rows * k);
+  for (int64_t i = 0; i < blocks; ++i) pack(a, k, i * rows, std::min(rows, m - i * rows), rows, packed + i * rows * k);
+
+  const int64_t pieces = std::clamp<int64_t>(k * m * n / kWorkPerThread, 1, threads());
+  if (pieces == 1) return columns(k, m, 0, n, packed, b, dst, dst_step, accumulate);
+  const int64_t share = (n / pieces + block - 1) / block * block;
+  oneapi::tbb::parallel_for(int64_t{0}, pieces, [&](int64_t i) {
+    columns(k, m, std::min(n, i * share), i + 1 == pieces ? n : std::min(n, (i + 1) * share), packed, b, dst, dst_step, accumulate);
+  });
+}
+
+}  // namespace trn
+#endif

@@ -1,0 +1,91 @@
+#include "isa/rules.h"
+
+namespace trn::rules {
+
+namespace {
+
+int64_t partition_bytes(Space space, const Spec& s) {
+  return static_cast<int64_t>(space == Space::sbuf ? s.sbuf_partition_bytes : s.psum_partition_bytes);
+}
+
+// trn2.md section 4: more than 64 partitions start at 0, more than 32 at a multiple of 64, others at a multiple of 32.
+int start_step(int partitions) { return partitions > 64 ? 128 : partitions > 32 ? 64 : 32; }
+
+}  // namespace
+
+Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read) {
+  if (!a.on_chip()) return illegal(field, " must be a tile in SBUF or PSUM");
+  if (a.ndim < 1 || a.ndim > Access::kMaxDims) return illegal(field, " must have 1 to ", Access::kMaxDims, " dims, not ", int{a.ndim});
+  for (int i = 0; i < a.ndim; ++i)
+    if (a.dims[i].count < 1) return illegal(field, " dim ", i, " has ", a.dims[i].count, " elements");
+  const int most = static_cast<int>(s.partitions);
+  const int partitions = a.dims[0].count;
+  if (partitions > most) return illegal(field, " has ", partitions, " partitions, more than ", most);
+  const int step = a.dims[0].step;
+  if (step != 1 && partitions > 1 && !(read && step == 0))
+    return illegal(field, " partition step must be 1", read ? " or 0" : "", ", not ", step);
+  const int held = step == 0 ? 1 : partitions;
+  if (a.partition + held > most)
+    return illegal(field, " partitions ", int{a.partition}, "+", held, " pass the last one, ", most - 1);
+  if (a.partition % start_step(held) != 0)
+    return illegal(field, " start partition ", int{a.partition}, " is not a multiple of ", start_step(held), ", as ", held, " partitions need");
+  if (size_of(a.dtype) == 8) return illegal(field, " dtype ", name(a.dtype), " is for storage: only DMA converts it");
+  const ByteRange r = byte_range(a);
+  if (r.begin < 0 || r.end > partition_bytes(a.space, s))
+    return illegal(field, " bytes ", r.begin, "..", r.end, " leave its partition of ", partition_bytes(a.space, s));
+  if (!read)
+    for (int i = 1; i < a.ndim; ++i)
+      if (a.dims[i].step == 0 && a.dims[i].count > 1) return illegal(field, " dim ", i, " has step 0: elements would be written twice");
+  return {};
+}
+
+Verdict column(std::string_view field, const Access& a, int partitions, const Spec& s) {
+  if (auto bad = tile(field, a, s)) return bad;
+  if (a.partitions() != partitions) return illegal(field, " has ", a.partitions(), " partitions, not ", partitions);
+  if (a.free_elements() != 1) return illegal(field, " must have 1 element per partition, not ", a.free_elements());
+  return {};
+}
+
+Verdict scalar_operand(std::string_view field, const Operand& o, int partitions, const Spec& s) {
+  if (!o.is_tile()) return {};
+  return column(field, o.tile, partitions, s);
+}
+
+Verdict same_size(std::string_view field, const Access& a, std::string_view other_field, const Access& b) {
+  if (a.partitions() != b.partitions())
+    return illegal(field, " has ", a.partitions(), " partitions but ", other_field, " has ", b.partitions());
+  if (a.free_elements() != b.free_elements())
+    return illegal(field, " has ", a.free_elements(), " elements per partition but ", other_field, " has ", b.free_elements());
+  return {};
+}
+
+Verdict in_space(std::string_view field, const Access& a, Space space) {
+  if (a.space != space) return illegal(field, " must be in ", space_name(space), ", not ", space_name(a.space));
+  return {};
+}
+
+Verdict engine_reach(Engine e, std::initializer_list<const Access*> operands) {
+  if (e != Engine::gpsimd) return {};
+  for (const Access* a : operands)
+    if (a->space == Space::psum) return illegal("gpsimd cannot access PSUM");
+  return {};
+}
+
+Verdict not_both_psum(std::string_view first, const Access& a, std::string_view second, const Access& b) {
+  if (a.space == Space::psum && b.space == Space::psum) return illegal(first, " and ", second, " are both in PSUM: one must be in SBUF");
+  return {};
+}
+
+Verdict runs_on(EngineSet engines, Engine e) {
+  if (!engines.has(e)) return illegal("engine ", name(e), " does not run this instruction");
+  return {};
+}
+
+Verdict one_bank(std::string_view field, const Access& a, const Spec& s) {
+  const auto bank = static_cast<int64_t>(s.psum_partition_bytes / s.psum_banks);
+  const ByteRange r = byte_range(a);
+  if (r.begin / bank != (r.end - 1) / bank) return illegal(field, " bytes ", r.begin, "..", r.end, " cross a PSUM bank of ", bank);
+  return {};
+}
+
+}  // namespace trn::rules

@@ -1,0 +1,47 @@
+#pragma once
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "isa/card.h"
+
+// Rules that several cards share. Each returns nothing, or the broken rule as a sentence with the numbers that broke it.
+namespace trn::rules {
+
+// Sentence from strings and integers.
+template <class... T>
+std::string say(const T&... parts) {
+  std::string text;
+  auto add = [&text](const auto& part) {
+    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(part)>>)
+      text += std::to_string(part);
+    else
+      text += part;
+  };
+  (add(parts), ...);
+  return text;
+}
+template <class... T>
+Verdict illegal(const T&... parts) {
+  return Complaint{Fault::illegal, say(parts...)};
+}
+
+// A tile in SBUF or PSUM: partition count and start (trn2.md section 4), pattern, bytes inside one partition, dtype that engines can read.
+// `read`: the partition step may be 0 (one partition read by all).
+Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read = true);
+// A [P, 1] tile or an immediate, for `partitions` partitions.
+Verdict scalar_operand(std::string_view field, const Operand& o, int partitions, const Spec& s);
+// A [P, 1] tile.
+Verdict column(std::string_view field, const Access& a, int partitions, const Spec& s);
+// Same partitions and elements per partition; shapes may differ.
+Verdict same_size(std::string_view field, const Access& a, std::string_view other_field, const Access& b);
+Verdict in_space(std::string_view field, const Access& a, Space space);
+// GpSimd has no path to PSUM.
+Verdict engine_reach(Engine e, std::initializer_list<const Access*> operands);
+// Two inputs of one instruction cannot both come from PSUM.
+Verdict not_both_psum(std::string_view first, const Access& a, std::string_view second, const Access& b);
+Verdict runs_on(EngineSet engines, Engine e);
+// Whole access inside one PSUM bank.
+Verdict one_bank(std::string_view field, const Access& a, const Spec& s);
+
+}  // namespace trn::rules

@@ -1,0 +1,10 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace trn {
+
+// dst[c][r] = src[r][c] for elements of `size` bytes (1, 2, 4, 8). Rows of src and rows of dst are contiguous; steps are bytes between rows.
+void transpose(int size, int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_step, const std::byte* src, ptrdiff_t src_step);
+
+}  // namespace trn
