@@ -58,7 +58,7 @@ NRT_STATUS nrt_async_drain_queued_execs(int32_t vnc);
 NRT_STATUS nrt_barrier(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count);
 NRT_STATUS nrt_all_gather(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count, uint32_t rank_input_size, void *input, void *output);
 
-/* Accepted and without effect: the simulator has no micro-code, no libnccl-net and traces through its own interface. */
+/* Not in the simulator, which has no micro-code and no libnccl-net and traces through its own interface: NRT_FAILURE (null) with a log line. */
 NRT_STATUS nrt_trace_start(bool trace_mem);
 NRT_STATUS nrt_trace_stop(const char *filename);
 void *nrt_get_libnccl_net(int *err, char *err_msg, size_t err_msg_size);

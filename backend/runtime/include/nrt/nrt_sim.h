@@ -81,8 +81,16 @@ NRT_STATUS nrt_sim_memset(nrt_tensor_t *tensor, uint64_t offset, int value, uint
 /* Simulated duration of one launch without launch overhead; simulates now if this is the first time anyone asks. */
 NRT_STATUS nrt_sim_model_duration(nrt_model_t *model, double *ns);
 
-/* Something that the host did from `start_ns` to `end_ns` of its clock, for the timeline (an operator, a fallback). Cheap when nothing records. */
-void nrt_sim_host_span(uint32_t interned, double start_ns, double end_ns);
+/* Something that the host did from `start_ns` to `end_ns` of its clock, for the timeline. Cheap when nothing records. Copies and waits of the calls
+ * in nrt.h are noted by themselves. */
+typedef enum {
+  NRT_SIM_HOST_DISPATCH,
+  NRT_SIM_HOST_COPY_TO_DEVICE,
+  NRT_SIM_HOST_COPY_FROM_DEVICE,
+  NRT_SIM_HOST_SYNCHRONISE,
+  NRT_SIM_HOST_FALLBACK,
+} nrt_sim_host_work_t;
+void nrt_sim_host_span(nrt_sim_host_work_t work, uint32_t interned, double start_ns, double end_ns);
 bool nrt_sim_is_recording(void);
 
 /* ---- what launches do ---- */
