@@ -34,7 +34,8 @@ TileProgram allocate(TileProgram p, const Spec& s);
 // one semaphore per (core, engine) and per (core, DMA queue). Transitively implied waits are dropped.
 Program synchronise(TileProgram p, const Spec& s);
 
-// A readable listing of either stage (TRNSIM_DUMP=dir writes one file per pass).
+// A readable listing of any stage (dump.h).
 std::string listing(const TileProgram& p);
+std::string listing(const Program& p);
 
 }  // namespace trn::compiler
