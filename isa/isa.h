@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <span>
 #include <vector>
 
@@ -51,6 +52,14 @@ struct IndexOf<C, std::tuple<First, Rest...>>
 template <Card C>
 inline constexpr uint16_t card_index = IndexOf<C, Isa>::value;
 
+// The operands of an instruction in memory.
+struct AccessList {
+  static constexpr int kMost = 24;
+  std::array<const Access*, kMost> access;
+  std::array<bool, kMost> written;
+  int count = 0;
+};
+
 // One card with its types erased: what dispatch, tools and tests use. `args` points at the card's Args.
 struct CardRow {
   std::string_view name, doc, source;
@@ -62,22 +71,20 @@ struct CardRow {
   Verdict (*check)(const void* args, Engine, const Spec&);
   Cost (*cost)(const void* args, Engine, const Spec&);
   void (*run)(const void* args, const CoreMemory&);
+  void (*accesses)(const void* args, AccessList&);
+  // The first field whose value is none of its enum's, or empty. Everything else about `args` may be asked only after this.
+  std::string_view (*damaged)(const void* args);
 };
 
 std::span<const CardRow> isa();
 const CardRow* card_named(std::string_view name);  // null if there is none
 inline const CardRow& row(const Instruction& i) { return isa()[i.card]; }
 
-// Operands of an instruction in memory: visit(const Access&, bool written).
-struct AccessList {
-  std::array<const Access*, 24> access;
-  std::array<bool, 24> written;
-  int count = 0;
-};
+// Points into `p`.
 AccessList accesses(const Program& p, const Instruction& i);
 
-// Instruction count or shape errors, dangling indices, illegal operands: the first broken rule with its instruction, or nothing.
-// A Program that passes can be executed and timed without reading outside its memories.
+// Dangling indices, operands outside their memories, waits that no earlier instruction meets, rules of the cards: the first broken one with its
+// instruction, or nothing. A Program that passes can be executed and timed without reading outside its memories.
 Verdict check(const Program& p, const Spec& s);
 
 }  // namespace trn

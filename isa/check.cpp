@@ -1,0 +1,125 @@
+#include <cmath>
+
+#include "isa/isa.h"
+#include "isa/rules.h"
+
+namespace trn {
+
+namespace {
+
+using rules::illegal;
+
+Verdict check_slot(const Program& p, const Slot& s) {
+  if (s.bytes < 0) return illegal("slot ", s.name, " has a negative size");
+  if (s.use != SlotUse::constant) return {};
+  const auto have = static_cast<int64_t>(p.constants.size());
+  if (s.constant_offset < 0 || s.constant_offset > have || s.bytes > have - s.constant_offset)
+    return illegal("constant slot ", s.name, " lies outside the Program's ", have, " bytes of constants");
+  return {};
+}
+
+// Indices and enums of an instruction, so that its arguments may be looked at.
+Verdict check_frame(const Program& p, const Instruction& i, const Spec& s) {
+  if (i.card >= isa().size()) return illegal("there is no card number ", i.card);
+  const CardRow& r = row(i);
+  if (static_cast<int>(i.engine) >= kEngines) return illegal("there is no engine number ", static_cast<int>(i.engine));
+  if (!r.engines.has(i.engine)) return illegal(r.name, " does not run on the ", name(i.engine), " engine");
+  if (i.core >= p.cores) return illegal("core ", int{i.core}, " of a Program for ", int{p.cores});
+  if (r.is_dma && i.queue >= s.dma_queues) return illegal("there is no DMA queue ", int{i.queue});
+  const size_t words = (r.args_bytes + 7) / 8;
+  if (i.args > p.words.size() || words > p.words.size() - i.args) return illegal("arguments lie outside the Program's words");
+  if (i.first_wait > p.waits.size() || i.waits > p.waits.size() - i.first_wait) return illegal("waits lie outside the Program's waits");
+  if (i.source >= p.sources.size()) return illegal("source ", i.source, " is not in the Program's table");
+  if (i.update != Instruction::kNoUpdate && i.update >= s.semaphores)
+    return illegal("semaphore ", i.update, " of ", static_cast<int>(s.semaphores));
+  if (const auto field = r.damaged(p.raw_args(i)); !field.empty()) return illegal("field ", field, " has a value that does not exist");
+  return {};
+}
+
+// Pattern in range of double's exact integers, so that byte_range cannot overflow.
+bool is_sane(const Access& a) {
+  double reach = std::abs(static_cast<double>(a.offset));
+  for (int i = 0; i < a.ndim; ++i) {
+    if (a.dims[i].count < 1) return false;
+    reach += std::abs(static_cast<double>(a.dims[i].step)) * a.dims[i].count * size_of(a.dtype);
+  }
+  return reach < 0x1p52;
+}
+
+Verdict check_bounds(const Program& p, const Access& a, bool written, const Spec& s) {
+  if (!is_sane(a)) return illegal("pattern ", to_string(a), " has an empty dim or does not fit any memory");
+  const ByteRange r = byte_range(a);
+  if (!a.on_chip()) {
+    if (a.buffer >= p.slots.size()) return illegal("slot ", a.buffer, " of ", static_cast<int64_t>(p.slots.size()));
+    const Slot& slot = p.slots[a.buffer];
+    if (r.begin < 0 || r.end > slot.bytes)
+      return illegal("bytes [", r.begin, ",", r.end, ") of slot ", slot.name, ", which has ", slot.bytes);
+    if (written && (slot.use == SlotUse::input || slot.use == SlotUse::constant))
+      return illegal("slot ", slot.name, " is an ", name(slot.use), " and cannot be written");
+    return {};
+  }
+  if (a.ndim > 0) {
+    const int64_t last = a.partition + int64_t{a.dims[0].step} * (a.dims[0].count - 1);
+    if (a.dims[0].step < 0 || last >= s.partitions || a.partition >= s.partitions)
+      return illegal("partitions ", int{a.partition}, " to ", last, " of ", static_cast<int>(s.partitions));
+  }
+  const auto bytes = static_cast<int64_t>(a.space == Space::sbuf ? s.sbuf_partition_bytes : s.psum_partition_bytes);
+  if (r.begin < 0 || r.end > bytes)
+    return illegal("bytes [", r.begin, ",", r.end, ") of a ", space_name(a.space), " partition, which has ", bytes);
+  return {};
+}
+
+// Semaphores as the Program's own order would leave them: every wait must be met by then.
+class Semaphores {
+ public:
+  explicit Semaphores(const Spec& s) : values_(static_cast<size_t>(s.semaphores)), most_(static_cast<uint64_t>(s.semaphore_max)) {}
+
+  Verdict step(const Program& p, const Instruction& i) {
+    for (const Wait& w : p.waits_of(i)) {
+      if (w.semaphore >= values_.size()) return illegal("semaphore ", w.semaphore, " of ", static_cast<int64_t>(values_.size()));
+      if (w.value > values_[w.semaphore])
+        return illegal("waits for semaphore ", w.semaphore, " >= ", w.value, ", but earlier instructions bring it to ", values_[w.semaphore]);
+    }
+    if (i.update != Instruction::kNoUpdate && ++values_[i.update] > most_)
+      return illegal("semaphore ", i.update, " passes its largest value ", most_);
+    return {};
+  }
+
+ private:
+  std::vector<uint64_t> values_;
+  uint64_t most_;
+};
+
+Verdict check_instruction(const Program& p, const Instruction& i, const Spec& s, Semaphores& semaphores) {
+  if (auto bad = check_frame(p, i, s)) return bad;
+  if (auto bad = semaphores.step(p, i)) return bad;
+  const AccessList operands = accesses(p, i);
+  for (int k = 0; k < operands.count; ++k)
+    if (auto bad = check_bounds(p, *operands.access[k], operands.written[k], s)) return bad;
+  return row(i).check(p.raw_args(i), i.engine, s);
+}
+
+std::string place(const Program& p, size_t index) {
+  const Instruction& i = p.instructions[index];
+  std::string text = "instruction " + std::to_string(index);
+  if (i.card < isa().size()) text += " (" + std::string(row(i).name) + ")";
+  if (i.source < p.sources.size() && !p.sources[i.source].empty()) text += " from " + p.sources[i.source];
+  return text;
+}
+
+}  // namespace
+
+Verdict check(const Program& p, const Spec& s) {
+  if (p.cores < 1 || p.cores > 2) return illegal("a Program runs on 1 or 2 physical cores, not ", int{p.cores});
+  for (const Slot& slot : p.slots)
+    if (auto bad = check_slot(p, slot)) return bad;
+  Semaphores semaphores(s);
+  for (size_t i = 0; i < p.instructions.size(); ++i)
+    if (auto bad = check_instruction(p, p.instructions[i], s, semaphores)) {
+      bad->rule += "; " + place(p, i);
+      return bad;
+    }
+  return {};
+}
+
+}  // namespace trn
