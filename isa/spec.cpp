@@ -52,6 +52,11 @@ const std::vector<SpecField>& spec_fields() {
       {"vector_reciprocal_cycles_per_element", &S::vector_reciprocal_cycles_per_element, 0, kMega, "reciprocal"},
       {"vector_psum_strided_latency_ns", &S::vector_psum_strided_latency_ns, 0, kNs, "more for a strided destination from PSUM"},
       {"vector_min_cycles", &S::vector_min_cycles, 0, kMega, "smallest interval between two Vector instructions"},
+      {"vector_rate_sbuf", &S::vector_rate_sbuf, 0.01, kMega, "elements per cycle: one input, SBUF to SBUF"},
+      {"vector_rate_16bit", &S::vector_rate_16bit, 0.01, kMega, "elements per cycle: one 16-bit input, SBUF to SBUF, consecutive"},
+      {"vector_rate_16bit_half", &S::vector_rate_16bit_half, 0.01, kMega, "elements per cycle: 16-bit, strided or one side in PSUM or two inputs"},
+      {"vector_subword_cycles_per_element", &S::vector_subword_cycles_per_element, 0, kMega, "strided writes of less than 4 bytes"},
+      {"vector_scan_cycles_per_element", &S::vector_scan_cycles_per_element, 0, kMega, "tensor_tensor_scan"},
 
       {"scalar_copy_latency_ns", &S::scalar_copy_latency_ns, 0, kNs, "tensor_copy on Scalar: duration beyond its elements"},
       {"scalar_copy_overhead_ns", &S::scalar_copy_overhead_ns, 0, kNs, "tensor_copy on Scalar: interval beyond its elements"},
@@ -59,6 +64,8 @@ const std::vector<SpecField>& spec_fields() {
       {"scalar_activate_psum_overhead_ns", &S::scalar_activate_psum_overhead_ns, 0, kNs, "activation from PSUM: interval beyond its elements"},
       {"scalar_activate_sbuf_latency_ns", &S::scalar_activate_sbuf_latency_ns, 0, kNs, "activation from SBUF: duration beyond its elements"},
       {"scalar_activate_sbuf_overhead_ns", &S::scalar_activate_sbuf_overhead_ns, 0, kNs, "activation from SBUF: interval beyond its elements"},
+      {"scalar_strided_latency_ns", &S::scalar_strided_latency_ns, 0, kNs, "more for a strided destination"},
+      {"scalar_subword_cycles_per_element", &S::scalar_subword_cycles_per_element, 0, kMega, "strided writes of less than 4 bytes"},
       {"scalar_table_load_ns", &S::scalar_table_load_ns, 0, kNs, "loading another activation table"},
 
       {"gpsimd_start_cycles", &S::gpsimd_start_cycles, 0, kMega, "start of a GpSimd instruction"},

@@ -70,6 +70,11 @@ Spec make_trn2() {
   s.vector_reciprocal_cycles_per_element = {5.76, kMeasured, kRetimed, 2.3};  // two sizes, 4 and 8 elements; nki.api.shared says 8
   s.vector_psum_strided_latency_ns = {85, kMeasured, kSurvey, 5};
   s.vector_min_cycles = {64, kDoc, kTrn1};
+  s.vector_rate_sbuf = {2, kMeasured, kFusion, 0};  // one input, SBUF to SBUF; strided reads too
+  s.vector_rate_16bit = {4, kDoc, kTrn2};
+  s.vector_rate_16bit_half = {2, kDoc, kTrn2};
+  s.vector_subword_cycles_per_element = {2.2, kMeasured, kSurvey, 0.1};  // 18 byte steps, fp16: read-modify-write
+  s.vector_scan_cycles_per_element = {2, kDoc, kOldCost};
 
   s.scalar_copy_latency_ns = {158, kMeasured, kSurvey, 1.5};
   s.scalar_copy_overhead_ns = {45, kMeasured, kFusion, 5};
@@ -77,6 +82,8 @@ Spec make_trn2() {
   s.scalar_activate_psum_overhead_ns = {142, kMeasured, kFusion, 5};
   s.scalar_activate_sbuf_latency_ns = {280, kMeasured, kFusion, 8};
   s.scalar_activate_sbuf_overhead_ns = {184, kMeasured, kFusion, 5};
+  s.scalar_strided_latency_ns = {120, kMeasured, kSurvey, 15};
+  s.scalar_subword_cycles_per_element = {5.3, kMeasured, kSurvey, 0.2};
   s.scalar_table_load_ns = {1283, kMeasured, kFusion, 0};
 
   s.gpsimd_start_cycles = {150, kDoc, kOldCost};
