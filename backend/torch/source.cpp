@@ -1,0 +1,106 @@
+#include "backend/torch/source.h"
+
+#include <Python.h>
+#include <nrt/nrt_sim.h>
+
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+namespace trn::torch_backend {
+namespace {
+
+constexpr int kFrames = 24;  // how far up the stack a line outside torch is looked for
+
+struct Site {
+  const char* op;
+  const PyCodeObject* code;
+  int instruction;
+  bool operator==(const Site&) const = default;
+};
+
+struct SiteHash {
+  size_t operator()(const Site& s) const {
+    const auto mix = [](size_t h, size_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull; };
+    return mix(mix(mix(0, reinterpret_cast<size_t>(s.op)), reinterpret_cast<size_t>(s.code)),
+               static_cast<size_t>(s.instruction));
+  }
+};
+
+// Both tables are guarded by the GIL. Code objects in them are kept alive, so that an address is never reused.
+std::unordered_map<Site, uint32_t, SiteHash>& sites() {
+  static auto* map = new std::unordered_map<Site, uint32_t, SiteHash>;
+  return *map;
+}
+
+bool is_torch_code(PyCodeObject* code) {
+  static auto* known = new std::unordered_map<const PyCodeObject*, bool>;
+  if (const auto found = known->find(code); found != known->end()) return found->second;
+  const char* file = PyUnicode_AsUTF8(code->co_filename);
+  if (!file) PyErr_Clear();
+  const bool torch = file && (std::strstr(file, "/torch/") || std::strstr(file, "/torch_neuronx/"));
+  Py_INCREF(code);
+  known->emplace(code, torch);
+  return torch;
+}
+
+uint32_t intern(const char* op, PyCodeObject* code, int instruction) {
+  std::string text = op;
+  const char* file = PyUnicode_AsUTF8(code->co_filename);
+  if (!file) PyErr_Clear();
+  text += ' ';
+  text += file ? file : "<unknown>";
+  text += ':' + std::to_string(PyCode_Addr2Line(code, instruction));
+  return nrt_sim_intern(text.c_str());
+}
+
+uint32_t op_only(const char* op) {
+  thread_local std::unordered_map<const char*, uint32_t> known;
+  uint32_t& id = known[op];
+  if (id == 0) id = nrt_sim_intern(op);
+  return id;
+}
+
+uint32_t find_source(const char* op) {
+  PyThreadState* thread = PyGILState_GetThisThreadState();
+  if (!thread) return op_only(op);  // not a Python thread: nobody's line
+
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  PyFrameObject* frame = PyThreadState_GetFrame(thread);
+  PyCodeObject* code = nullptr;
+  int instruction = 0;
+  for (int depth = 0; frame && depth < kFrames; ++depth) {
+    PyCodeObject* here = PyFrame_GetCode(frame);
+    if (!code || !is_torch_code(here)) {
+      Py_XDECREF(code);
+      code = here;
+      instruction = PyFrame_GetLasti(frame);
+      if (!is_torch_code(here)) break;
+    } else {
+      Py_DECREF(here);
+    }
+    PyFrameObject* back = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = back;
+  }
+  Py_XDECREF(frame);
+
+  uint32_t id = 0;
+  if (code) {
+    const auto [site, added] = sites().try_emplace(Site{op, code, instruction}, 0);
+    if (added) {
+      site->second = intern(op, code, instruction);
+    } else {
+      Py_DECREF(code);
+    }
+    id = site->second;
+  }
+  PyGILState_Release(gil);
+  return code ? id : op_only(op);
+}
+
+}  // namespace
+
+void set_source(const char* op) { nrt_sim_set_source(find_source(op)); }
+
+}  // namespace trn::torch_backend
