@@ -1,0 +1,249 @@
+#include <algorithm>
+
+#include "backend/torch/lowerings/lowering.h"
+
+// Indexing: embedding, advanced indexing, gather, scatter and their adjoints. Indices may be negative; one outside its dim is NRT 1006 at run time.
+namespace trn::torch_backend {
+namespace {
+
+Value positive_index(Value index, int64_t size) {
+  index = to_int(index);
+  return where(index < 0, index + static_cast<double>(size), index);
+}
+
+Value zeros(Graph& g, Dims shape, Dtype d) { return expand(number(g, 0, d), std::move(shape)); }
+
+Value scatter_rows(AluOp op, Value base, Value index, Value rows) {
+  return {base.g, base.g->scatter(op, base.id, to_int(index).id, rows.id)};
+}
+
+// Rows of `x` along `dim`, by a vector of indices.
+Value select_rows(Value x, int dim, Value index) {
+  if (x.rank() == 0) return x;
+  const Value table = move_dim(x, dim, 0);
+  return move_dim(gather_rows(table, positive_index(flatten(index), x.size(dim))), 0, dim);
+}
+
+void index_select(Call& c) {
+  const Value x = c.in(0);
+  c.out(0, select_rows(x, c.dim(1, x.rank()), c.in(2)));
+}
+
+void embedding(Call& c) {
+  const Value table = c.in(0), index = c.in(1);
+  Dims shape = index.shape();
+  shape.push_back(table.size(1));
+  c.out(0, reshape(gather_rows(table, flatten(index)), shape));
+}
+
+void embedding_backward(Call& c) {
+  const Value index = to_int(flatten(c.in(1)));
+  const int64_t width = c.in(0).size(-1), rows = c.integer(2), padding = c.integer(3);
+  Value grad = reshape(c.arg_float(0), {index.numel(), width});
+  if (c.flag(4)) {  // scale_grad_by_freq
+    const Value counts = scatter_rows(AluOp::add, zeros(c.g, {rows}, Dtype::float32), index, expand(c.constant_value(1), index.shape()));
+    grad = grad / unsqueeze(gather_rows(counts, index), -1);
+  }
+  if (padding >= 0) grad = where(unsqueeze(equal(index, static_cast<double>(padding)), -1), 0, grad);
+  c.out(0, scatter_rows(AluOp::add, zeros(c.g, {rows, width}, Dtype::float32), index, grad));
+}
+
+// self[indices]: the indexed dims moved to the front and joined into one, the indices joined into one vector of row numbers.
+struct Indexed {
+  Value table;       // [rows, rest...]
+  Value index;       // vector
+  Dims index_shape;  // of the broadcast index tensors
+  Dims axes;         // permutation that brought the indexed dims to the front
+  Dims rest;
+  int place = 0;     // where the index dims stand in the result
+};
+
+Indexed indexed(Value x, const std::vector<std::optional<Value>>& indices) {
+  Indexed r;
+  Dims dims, others;
+  for (int i = 0; i < x.rank(); ++i)
+    (i < static_cast<int>(indices.size()) && indices[i] ? dims : others).push_back(i);
+  for (int64_t d : dims) r.index_shape = broadcast(r.index_shape, indices[d]->shape());
+  bool adjacent = true;
+  for (size_t i = 1; i < dims.size(); ++i) adjacent = adjacent && dims[i] == dims[i - 1] + 1;
+  r.place = adjacent && !dims.empty() ? static_cast<int>(dims[0]) : 0;
+
+  r.axes = dims;
+  r.axes.insert(r.axes.end(), others.begin(), others.end());
+  for (int64_t d : others) r.rest.push_back(x.size(static_cast<int>(d)));
+  int64_t rows = 1;
+  for (int64_t d : dims) {
+    const int64_t size = x.size(static_cast<int>(d));
+    const Value part = positive_index(*indices[d], size);
+    r.index = r.index.g ? r.index * static_cast<double>(size) + part : part;
+    rows *= size;
+  }
+  r.index = flatten(expand(r.index, r.index_shape));
+  Dims shape{rows};
+  shape.insert(shape.end(), r.rest.begin(), r.rest.end());
+  r.table = reshape(permute(x, r.axes), shape);
+  return r;
+}
+
+// [index dims..., rest...] to the result's order, or back.
+Dims result_axes(const Indexed& r, bool back) {
+  const int n = static_cast<int>(r.index_shape.size()), all = n + static_cast<int>(r.rest.size());
+  Dims axes;
+  for (int i = 0; i < r.place; ++i) axes.push_back(n + i);
+  for (int i = 0; i < n; ++i) axes.push_back(i);
+  for (int i = n + r.place; i < all; ++i) axes.push_back(i);
+  if (!back) return axes;
+  Dims inverse(all);
+  for (int i = 0; i < all; ++i) inverse[axes[i]] = i;
+  return inverse;
+}
+
+void index_tensor(Call& c) {
+  const Indexed r = indexed(c.in(0), c.optional_list(1));
+  Dims shape = r.index_shape;
+  shape.insert(shape.end(), r.rest.begin(), r.rest.end());
+  c.out(0, permute(reshape(gather_rows(r.table, r.index), shape), result_axes(r, false)));
+}
+
+void index_put(Call& c) {
+  const Value x = c.in(0);
+  const Indexed r = indexed(x, c.optional_list(1));
+  const bool accumulate = c.flag(3);
+  const Dtype d = accumulate ? compute_dtype(x.dtype()) : x.dtype();
+
+  Dims whole = r.index_shape;
+  whole.insert(whole.end(), r.rest.begin(), r.rest.end());
+  Dims in_result;
+  for (int64_t axis : result_axes(r, false)) in_result.push_back(whole[axis]);
+  Dims rows{product(r.index_shape)};
+  rows.insert(rows.end(), r.rest.begin(), r.rest.end());
+  const Value values = reshape(permute(expand(convert(c.in(2), d), in_result), result_axes(r, true)), rows);
+
+  const Value y = scatter_rows(accumulate ? AluOp::add : AluOp::bypass, convert(r.table, d), r.index, values);
+  Dims moved, inverse(x.rank());
+  for (int i = 0; i < x.rank(); ++i) {
+    moved.push_back(x.shape()[r.axes[i]]);
+    inverse[r.axes[i]] = i;
+  }
+  c.out(0, permute(reshape(y, moved), inverse));
+}
+
+// Rows of `source` put or added at `index` along dim.
+void rows_into(Call& c, AluOp op, Value source) {
+  Value x = c.in(0);
+  const Dtype d = op == AluOp::bypass ? x.dtype() : compute_dtype(x.dtype());
+  const Value index = flatten(c.in(2));
+  if (x.rank() == 0) {
+    const Value base = reshape(convert(x, d), {1});
+    return c.out(0, scatter_rows(op, base, positive_index(index, 1), reshape(convert(source, d), {1})));
+  }
+  const int dim = c.dim(1, x.rank());
+  Dims shape = x.shape();
+  shape[dim] = index.numel();
+  const Value rows = move_dim(expand(convert(source, d), shape), dim, 0);
+  const Value y = scatter_rows(op, move_dim(convert(x, d), dim, 0), positive_index(index, x.size(dim)), rows);
+  c.out(0, move_dim(y, 0, dim));
+}
+void index_add(Call& c) {
+  const Value source = c.arg(3);
+  rows_into(c, AluOp::add, c.known(4) && c.constant(4) == 1 ? source : source * c.number(4, source.dtype()));
+}
+void index_copy(Call& c) { rows_into(c, AluOp::bypass, c.in(3)); }
+void index_fill(Call& c) { rows_into(c, AluOp::bypass, c.number(3, compute_dtype(c.in(0).dtype()))); }
+void index_fill_tensor(Call& c) { rows_into(c, AluOp::bypass, c.in(3)); }
+
+Value at_least_1d(Value x) { return x.rank() == 0 ? reshape(x, {1}) : x; }
+
+void gather(Call& c) {
+  const Value x = at_least_1d(c.in(0)), index = at_least_1d(c.in(2));
+  c.out(0, take_along(x, index, c.dim(1, x.rank())));
+}
+
+void put_along(Call& c, AluOp op, Value x, Value src) {
+  x = at_least_1d(x);
+  const Value index = to_int(at_least_1d(c.in(2)));
+  const int dim = c.dim(1, x.rank());
+  if (index.numel() == 0) return c.out(0, x);
+  c.out(0, {x.g, x.g->put(op, x.id, index.id, at_least_1d(convert(src, x.dtype())).id, dim)});
+}
+void scatter_src(Call& c) { put_along(c, AluOp::bypass, c.in(0), c.in(3)); }
+void scatter_value(Call& c) {
+  const Value x = c.in(0);
+  const Value value = convert(c.number(3, compute_dtype(x.dtype())), x.dtype());
+  put_along(c, AluOp::bypass, x, expand(value, at_least_1d(c.in(2)).shape()));
+}
+void scatter_add(Call& c) { put_along(c, AluOp::add, c.arg(0), c.in(3)); }
+void scatter_reduce(Call& c) {
+  put_along(c, c.text(4) == "add" ? AluOp::add : AluOp::multiply, c.arg(0), c.in(3));
+}
+
+// reduce: sum, prod, mean, amax, amin; include_self false starts targets from the operator's identity.
+void scatter_reduce_two(Call& c) {
+  const Value x = at_least_1d(c.arg(0)), index = to_int(at_least_1d(c.in(2))), src = convert(at_least_1d(c.in(3)), x.dtype());
+  const std::string mode = c.text(4);
+  const bool include_self = c.flag(5);
+  const int dim = c.dim(1, x.rank());
+  if (index.numel() == 0) return c.out(0, x);
+  const AluOp op = mode == "prod" ? AluOp::multiply : mode == "amax" ? AluOp::maximum : mode == "amin" ? AluOp::minimum : AluOp::add;
+  const auto put = [&](AluOp how, Value a, Value s) { return Value{a.g, a.g->put(how, a.id, index.id, s.id, dim)}; };
+  const Value ones = expand(like(src, 1), src.shape());
+  const Value counts = put(AluOp::add, expand(like(x, 0), x.shape()), ones);
+  const bool integer_extreme = !x.is_float() && (op == AluOp::maximum || op == AluOp::minimum);
+  const double start = integer_extreme ? (op == AluOp::maximum ? -2147483648.0 : 2147483647.0) : static_cast<double>(info(op).identity);
+  Value base = x;
+  if (!include_self) base = where(equal(counts, 0), x, expand(like(x, start), x.shape()));
+  Value y = put(op, base, src);
+  if (mode != "mean") return c.out(0, y);
+  const Value n = include_self ? counts + 1 : maximum(counts, 1);
+  c.out(0, x.is_float() ? y / n : floor(to_float(y) / to_float(n)));
+}
+
+void take(Call& c) {
+  const Value x = flatten(c.in(0)), index = c.in(1);
+  c.out(0, gather_rows(x, positive_index(flatten(index), x.numel())));
+}
+void put(Call& c) {
+  const Value x = c.in(0);
+  const bool accumulate = c.flag(3);
+  const Dtype d = accumulate ? compute_dtype(x.dtype()) : x.dtype();
+  const Value index = positive_index(flatten(c.in(1)), x.numel());
+  const Value y = scatter_rows(accumulate ? AluOp::add : AluOp::bypass, flatten(convert(x, d)), index, flatten(convert(c.in(2), d)));
+  c.out(0, reshape(y, x.shape()));
+}
+
+// The n-th true element takes the n-th of source.
+void masked_scatter(Call& c) {
+  const Value x = c.in(0), source = flatten(c.in(2));
+  const Value mask = flatten(expand(to_bool(c.in(1)), c.shape(0)));
+  const Value order = maximum(scan(AluOp::add, to_int(mask), 0) - 1, 0);
+  const Value rows = gather_rows(source, minimum(order, static_cast<double>(source.numel() - 1)));
+  c.out(0, where(mask, rows, flatten(expand(x, c.shape(0)))));
+}
+
+constexpr Row kRows[] = {
+    {"embedding", embedding},
+    {"embedding_dense_backward", embedding_backward},
+    {"index_select", index_select},
+    {"index.Tensor", index_tensor},
+    {"index_put", index_put},
+    {"_index_put_impl_", index_put},
+    {"index_add", index_add, "=alpha"},
+    {"index_copy", index_copy},
+    {"index_fill.int_Scalar", index_fill, "value"},
+    {"index_fill.int_Tensor", index_fill_tensor},
+    {"gather", gather},
+    {"scatter.src", scatter_src},
+    {"scatter.value", scatter_value, "value"},
+    {"scatter.reduce", scatter_reduce},
+    {"scatter_add", scatter_add},
+    {"scatter_reduce.two", scatter_reduce_two},
+    {"take", take},
+    {"put", put},
+    {"masked_scatter", masked_scatter},
+};
+
+}  // namespace
+
+std::span<const Row> index_rows() { return kRows; }
+
+}  // namespace trn::torch_backend

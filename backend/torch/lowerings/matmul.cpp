@@ -1,0 +1,103 @@
+#include "backend/torch/lowerings/lowering.h"
+
+// Products of matrices and vectors. The tensor engine multiplies in the operands' dtype and sums in fp32.
+namespace trn::torch_backend {
+namespace {
+
+// Operand as the tensor engine takes it: float64 and integers as fp32.
+Value factor(Call& c, int i) {
+  const Value x = c.in(i);
+  return x.is_float() && size_of(x.dtype()) <= 4 ? x : to_float(x);
+}
+
+// The dtype that the product leaves PSUM in: the result's own if nothing follows.
+Dtype product_dtype(Call& c) { return is_float(c.dtype(0)) && size_of(c.dtype(0)) <= 4 ? c.dtype(0) : Dtype::float32; }
+
+Value product_of(Value a, Value b, Dtype d) {
+  if (a.size(-1) == 0) {  // no terms: zeros
+    Dims shape = a.shape();
+    shape.back() = b.size(-1);
+    return expand(number(*a.g, 0, d), shape);
+  }
+  return matmul(a, b, d);
+}
+
+void mm(Call& c) { c.out(0, product_of(factor(c, 0), factor(c, 1), product_dtype(c))); }
+
+// beta * self + alpha * product; beta 0 ignores self, NaN or not.
+void blend(Call& c, int self, Value product, int beta, int alpha) {
+  if (!(c.known(alpha) && c.constant(alpha) == 1)) product = product * c.number(alpha, Dtype::float32);
+  if (c.known(beta) && c.constant(beta) == 0) return c.out(0, product);
+  Value base = c.arg_float(self);
+  if (!(c.known(beta) && c.constant(beta) == 1)) base = base * c.number(beta, Dtype::float32);
+  c.out(0, base + product);
+}
+
+void addmm(Call& c) { blend(c, 0, product_of(factor(c, 1), factor(c, 2), Dtype::float32), 3, 4); }
+
+void addmm_activation(Call& c) {
+  const Value y = c.arg_float(0) * c.number(3, Dtype::float32) +
+                  product_of(factor(c, 1), factor(c, 2), Dtype::float32) * c.number(4, Dtype::float32);
+  c.out(0, apply(c.flag(5) ? Activation::gelu_apprx_tanh : Activation::relu, y));
+}
+
+void addbmm(Call& c) { blend(c, 0, sum(product_of(factor(c, 1), factor(c, 2), Dtype::float32), {0}), 3, 4); }
+
+Value column(Value v) { return unsqueeze(v, -1); }
+void mv(Call& c) { c.out(0, product_of(factor(c, 0), column(factor(c, 1)), product_dtype(c))); }
+void addmv(Call& c) { blend(c, 0, squeeze(product_of(factor(c, 1), column(factor(c, 2)), Dtype::float32), -1), 3, 4); }
+void dot(Call& c) { c.out(0, sum(c.arg(0) * c.arg(1), {})); }
+void addr(Call& c) { blend(c, 0, to_float(column(c.in(1))) * to_float(unsqueeze(c.in(2), 0)), 3, 4); }
+
+// Rows of `a` belong to groups that end at `ends`; every group has its own matrix. One masked product per group: exact zeros add nothing.
+void grouped_mm(Call& c) {
+  const Value a = factor(c, 0), b = factor(c, 1);
+  const Dtype d = product_dtype(c);
+  if (!c.present(2)) return c.out(0, product_of(a, b, d));
+  const Value ends = to_int(c.in(2));
+  const int64_t groups = ends.numel();
+  const Value starts = groups == 1 ? like(reshape(ends, {1}), 0) : pad(slice(ends, 0, 0, groups - 1), 0, 1, 0, 0);
+  const auto member = [&](int64_t g, Value position) {
+    const Value first = expand(slice(reshape(starts, {groups}), 0, g, g + 1), {1}), last = slice(ends, 0, g, g + 1);
+    return logical_and(position >= reshape(first, {}), position < reshape(last, {}));
+  };
+  // 2d x 3d: groups of rows; 3d x 2d: groups of columns; 2d x 2d: groups of the summed dim, one result each.
+  Value total{};
+  std::vector<Value> parts;
+  for (int64_t g = 0; g < groups; ++g) {
+    if (a.rank() == 2 && b.rank() == 3) {
+      const Value mine = member(g, iota(c.g, {a.size(0), 1}, 0));
+      const Value part = product_of(where(mine, a, like(a, 0)), reshape(slice(b, 0, g, g + 1), {b.size(1), b.size(2)}), Dtype::float32);
+      total = total.g ? total + part : part;
+    } else if (a.rank() == 3) {
+      const Value mine = member(g, iota(c.g, {1, b.size(1)}, 1));
+      const Value part = product_of(reshape(slice(a, 0, g, g + 1), {a.size(1), a.size(2)}), where(mine, b, like(b, 0)), Dtype::float32);
+      total = total.g ? total + part : part;
+    } else {
+      const Value mine = member(g, iota(c.g, {1, a.size(1)}, 1));
+      parts.push_back(unsqueeze(product_of(where(mine, a, like(a, 0)), b, Dtype::float32), 0));
+    }
+  }
+  c.out(0, total.g ? total : concat(parts, 0));
+}
+
+constexpr Row kRows[] = {
+    {"mm", mm},
+    {"bmm", mm},
+    {"addmm", addmm, "=beta =alpha"},
+    {"_addmm_activation", addmm_activation},
+    {"baddbmm", addmm, "=beta =alpha"},
+    {"addbmm", addbmm, "=beta =alpha"},
+    {"mv", mv},
+    {"addmv", addmv, "=beta =alpha"},
+    {"dot", dot},
+    {"vdot", dot},
+    {"addr", addr, "=beta =alpha"},
+    {"_grouped_mm", grouped_mm},
+};
+
+}  // namespace
+
+std::span<const Row> matmul_rows() { return kRows; }
+
+}  // namespace trn::torch_backend

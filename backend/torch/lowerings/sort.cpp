@@ -1,0 +1,118 @@
+#include <limits>
+
+#include "backend/torch/lowerings/lowering.h"
+
+// Order: sort, topk and searches.
+namespace trn::torch_backend {
+namespace {
+
+struct Sorted {
+  Value values, indices;
+};
+
+Sorted sorted(Value x, int dim, bool descending) {
+  if (x.rank() == 0) return {x, number(*x.g, 0, Dtype::int32)};
+  return {{x.g, x.g->sort(x.id, dim, descending)}, {x.g, x.g->arg_sort(x.id, dim, descending)}};
+}
+
+Value ordered(Call& c, int i) {
+  const Value x = c.arg(i);
+  return x.dtype() == Dtype::boolean ? to_int(x) : x;
+}
+
+void give(Call& c, const Sorted& s) {
+  c.out(0, s.values);
+  c.out(1, s.indices);
+}
+
+void sort_at(Call& c, int dim_at) {
+  const Value x = ordered(c, 0);
+  give(c, sorted(x, c.dim(dim_at, x.rank()), c.flag(dim_at + 1)));
+}
+void sort(Call& c) { sort_at(c, 1); }
+void sort_stable(Call& c) { sort_at(c, 2); }
+
+void argsort_stable(Call& c) {
+  const Value x = ordered(c, 0);
+  c.out(0, sorted(x, c.dim(2, x.rank()), c.flag(3)).indices);
+}
+
+Sorted ranked(const Sorted& s, int dim, int64_t start, int64_t stop) {
+  if (s.values.rank() == 0) return s;
+  return {slice(s.values, dim, start, stop), slice(s.indices, dim, start, stop)};
+}
+
+void topk(Call& c) {
+  const Value x = ordered(c, 0);
+  const int dim = c.dim(2, x.rank());
+  give(c, ranked(sorted(x, dim, c.flag(3)), dim, 0, c.integer(1)));
+}
+
+void kthvalue(Call& c) {
+  const Value x = ordered(c, 0);
+  const int dim = c.dim(2, x.rank());
+  give(c, ranked(sorted(x, dim, false), dim, c.integer(1) - 1, c.integer(1)));
+}
+
+// The lower of the two middles, as torch.median; NaN sorts last, so it is looked for.
+Value lower_middle(Value x) {
+  const int64_t n = x.numel();
+  const Value middle = slice(sorted(x, 0, false).values, 0, (n - 1) / 2, (n - 1) / 2 + 1);
+  if (!x.is_float()) return middle;
+  return where(reduce(AluOp::logical_or, not_equal(x, x), {0}), std::numeric_limits<double>::quiet_NaN(), middle);
+}
+void median(Call& c) { c.out(0, lower_middle(flatten(ordered(c, 0)))); }
+void median_dim(Call& c) {
+  const Value x = ordered(c, 0);
+  const int dim = c.dim(1, x.rank());
+  const int64_t middle = x.rank() == 0 ? 0 : (x.size(dim) - 1) / 2;
+  give(c, ranked(sorted(x, dim, false), dim, middle, middle + 1));
+}
+
+// How many boundaries are below (right: not above) each value.
+void search(Call& c, Value boundaries, Value values, bool right) {
+  const Value v = unsqueeze(values, -1);
+  c.out(0, squeeze(sum(to_int(right ? boundaries <= v : boundaries < v), {v.rank() - 1}), -1));
+}
+void bucketize(Call& c) { search(c, c.arg(1), c.arg(0), c.flag(3)); }
+void bucketize_scalar(Call& c) {
+  const Value edges = c.arg(1);
+  search(c, edges, c.number(0, edges.dtype()), c.flag(3));
+}
+// Edges [..., n] with values [..., m] of the same leading dims, or edges [n] with any values.
+void searchsorted(Call& c) {
+  const Value edges = c.arg(0), values = c.arg(1);
+  const bool right = c.flag(3) || c.text(4) == "right";
+  search(c, edges.rank() > 1 ? unsqueeze(edges, -2) : edges, values, right);
+}
+void searchsorted_scalar(Call& c) {
+  const Value edges = c.arg(0);
+  search(c, edges, c.number(1, edges.dtype()), c.flag(3) || c.text(4) == "right");
+}
+
+void isin(Call& c) {
+  const Value x = c.arg(0), test = flatten(c.arg(1));
+  const Value hit = reduce(AluOp::logical_or, equal(unsqueeze(x, -1), test), {x.rank()});
+  c.out(0, c.flag(3) ? logical_not(hit) : hit);
+}
+
+constexpr Row kRows[] = {
+    {"sort", sort},
+    {"sort.stable", sort_stable},
+    {"argsort.stable", argsort_stable},
+    {"topk", topk},
+    {"kthvalue", kthvalue},
+    {"median", median},
+    {"median.dim", median_dim},
+    {"bucketize.Tensor", bucketize},
+    {"bucketize.Scalar", bucketize_scalar},
+    {"searchsorted.Tensor", searchsorted},
+    {"searchsorted.Scalar", searchsorted_scalar},
+    {"isin.Tensor_Tensor", isin},
+};
+
+}  // namespace
+
+std::span<const Row> sort_rows() { return kRows; }
+
+}  // namespace trn::torch_backend

@@ -1,0 +1,168 @@
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "backend/torch/lowerings/lowering.h"
+
+// aten ops of one tensor, element by element.
+namespace trn::torch_backend {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+template <Activation F>
+void function(Call& c) {
+  c.out(0, apply(F, c.arg_float(0)));
+}
+
+// floor and its kin leave integers alone.
+template <Activation F>
+void rounding(Call& c) {
+  const Value x = c.arg(0);
+  c.out(0, x.is_float() ? apply(F, x) : x);
+}
+
+template <Value (*F)(Value)>
+void on(Call& c) {
+  c.out(0, F(c.arg(0)));
+}
+
+Value bitwise_not(Value x) {
+  if (x.dtype() == Dtype::boolean) return logical_not(x);
+  return {x.g, x.g->map(AluOp::invert, x.id)};
+}
+
+Value negative(Value x) { return -x; }
+Value is_nan(Value x) { return not_equal(x, x); }
+Value is_infinite(Value x) { return x.is_float() ? equal(absolute(x), kInf) : not_equal(x, x); }
+Value is_positive_infinity(Value x) { return x.is_float() ? equal(x, kInf) : not_equal(x, x); }
+Value is_negative_infinity(Value x) { return x.is_float() ? equal(x, -kInf) : not_equal(x, x); }
+Value fraction(Value x) { return x - trunc(x); }
+Value relu(Value x) { return x.is_float() ? apply(Activation::relu, x) : maximum(x, 0); }
+
+// sin and cos of the Scalar engine are for [-pi, pi]: Cody-Waite reduction with 2*pi in three parts. Past 2^17 periods fp32 has no phase left.
+Value reduced_angle(Value x) {
+  const Value turns = apply(Activation::round, x * (0.5 / std::numbers::pi));
+  return x - turns * 6.28125 - turns * 1.9350051879882812e-3 - turns * 3.01986e-7;
+}
+
+// sign bit, also of -0: 1/-0 is -inf. NaN's sign is not visible to the engines.
+Value sign_bit(Value x) { return x.is_float() ? logical_or(x < 0, logical_and(equal(x, 0), 1.0 / x < 0)) : x < 0; }
+
+void sinc(Call& c) {
+  const Value x = c.arg_float(0) * std::numbers::pi;
+  c.out(0, where(equal(x, 0), 1, apply(Activation::sin, reduced_angle(x)) / x));
+}
+
+void logit(Call& c) {
+  Value x = c.arg_float(0);
+  if (c.present(1)) {
+    const double eps = c.constant(1);
+    x = minimum(maximum(x, eps), 1 - eps);
+  }
+  c.out(0, log(x / (1.0 - x)));
+}
+
+void nan_to_num(Call& c) {
+  const Value x = c.arg(0);
+  if (!x.is_float()) return c.out(0, x);
+  const Dtype d = c.dtype(0);
+  const double largest = d == Dtype::float16 ? 65504.0 : d == Dtype::bfloat16 ? 0x1.FEp127 : std::numeric_limits<float>::max();
+  const double nan = c.present(1) ? c.constant(1) : 0;
+  const double high = c.present(2) ? c.constant(2) : largest;
+  const double low = c.present(3) ? c.constant(3) : -largest;
+  Value y = where(is_nan(x), nan, x);
+  y = where(equal(x, kInf), high, y);
+  c.out(0, where(equal(x, -kInf), low, y));
+}
+
+void round_decimals(Call& c) {
+  const double scale = std::pow(10.0, static_cast<double>(c.integer(1)));
+  c.out(0, apply(Activation::round, c.arg_float(0) * scale) / scale);
+}
+
+void positive(Call& c) { c.out(0, c.in(0)); }
+
+void mvlgamma(Call& c) {
+  const Value x = c.arg_float(0);
+  const auto p = static_cast<int>(c.integer(1));
+  Value y = c.constant_value(p * (p - 1) / 4.0 * std::log(std::numbers::pi));
+  for (int i = 0; i < p; ++i) y = y + apply(Activation::lgamma, x - i / 2.0);
+  c.out(0, y);
+}
+
+void heaviside(Call& c) {
+  const Value x = c.arg(0);
+  const Value at_zero = c.arg(1);
+  const Value step = where(x > 0, like(x, 1), like(x, 0));
+  c.out(0, where(is_nan(x), kNan, where(equal(x, 0), at_zero, step)));
+}
+
+void polar(Call& c) {
+  const Value radius = c.arg_float(0), angle = reduced_angle(c.arg_float(1));
+  const Value re = radius * apply(Activation::cos, angle), im = radius * apply(Activation::sin, angle);
+  c.out(0, concat({unsqueeze(re, -1), unsqueeze(im, -1)}, -1));
+}
+
+constexpr Row kRows[] = {
+    {"neg", on<negative>},
+    {"abs", on<absolute>},
+    {"sign", on<sign>},
+    {"sgn", on<sign>},
+    {"exp", function<Activation::exp>},
+    {"exp2", function<Activation::exp2>},
+    {"expm1", function<Activation::expm1>},
+    {"log", function<Activation::log>},
+    {"log2", function<Activation::log2>},
+    {"log10", function<Activation::log10>},
+    {"log1p", function<Activation::log1p>},
+    {"sqrt", function<Activation::sqrt>},
+    {"rsqrt", function<Activation::rsqrt>},
+    {"reciprocal", function<Activation::reciprocal>},
+    {"sin", function<Activation::sin>},
+    {"cos", function<Activation::cos>},
+    {"tan", function<Activation::tan>},
+    {"asin", function<Activation::arcsin>},
+    {"acos", function<Activation::arccos>},
+    {"atan", function<Activation::arctan>},
+    {"sinh", function<Activation::sinh>},
+    {"cosh", function<Activation::cosh>},
+    {"tanh", function<Activation::tanh>},
+    {"asinh", function<Activation::arcsinh>},
+    {"acosh", function<Activation::arccosh>},
+    {"atanh", function<Activation::arctanh>},
+    {"sigmoid", function<Activation::sigmoid>},
+    {"erf", function<Activation::erf>},
+    {"erfc", function<Activation::erfc>},
+    {"erfinv", function<Activation::erfinv>},
+    {"lgamma", function<Activation::lgamma>},
+    {"digamma", function<Activation::digamma>},
+    {"floor", rounding<Activation::floor>},
+    {"ceil", rounding<Activation::ceil>},
+    {"trunc", rounding<Activation::trunc>},
+    {"round", rounding<Activation::round>},
+    {"round.decimals", round_decimals},
+    {"frac", on<fraction>},
+    {"relu", on<relu>},
+    {"bitwise_not", on<bitwise_not>},
+    {"logical_not", on<logical_not>},
+    {"isnan", on<is_nan>},
+    {"isinf", on<is_infinite>},
+    {"isposinf", on<is_positive_infinity>},
+    {"isneginf", on<is_negative_infinity>},
+    {"signbit", on<sign_bit>},
+    {"positive", positive},
+    {"sinc", sinc},
+    {"logit", logit},
+    {"nan_to_num", nan_to_num},
+    {"mvlgamma", mvlgamma},
+    {"heaviside", heaviside},
+    {"polar", polar},
+};
+
+}  // namespace
+
+std::span<const Row> unary_rows() { return kRows; }
+
+}  // namespace trn::torch_backend

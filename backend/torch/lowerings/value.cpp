@@ -1,0 +1,206 @@
+#include "backend/torch/lowerings/value.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "memory/error.h"
+
+namespace trn::torch_backend {
+namespace {
+
+Value wrap_node(Value like, NodeId id) { return {like.g, id}; }
+
+// The identity of a reduction, for an empty axis.
+double identity(AluOp op, Dtype d) {
+  if (is_float(d) || (op != AluOp::maximum && op != AluOp::minimum)) return info(op).identity;
+  return op == AluOp::maximum ? -2147483648.0 : 2147483647.0;
+}
+
+}  // namespace
+
+int64_t Value::numel() const { return product(shape()); }
+
+int64_t product(const Dims& d) { return std::accumulate(d.begin(), d.end(), int64_t{1}, std::multiplies<>()); }
+
+int wrap(int64_t dim, int rank) { return static_cast<int>(dim < 0 ? dim + std::max(rank, 1) : dim); }
+
+Dims wrapped(Dims dims, int rank) {
+  if (dims.empty()) {
+    dims.resize(rank);
+    std::iota(dims.begin(), dims.end(), 0);
+    return dims;
+  }
+  for (int64_t& d : dims) d = wrap(d, rank);
+  if (rank == 0) return {};
+  return dims;
+}
+
+Dims broadcast(const Dims& a, const Dims& b) {
+  Dims d = a.size() >= b.size() ? a : b;
+  const Dims& other = a.size() >= b.size() ? b : a;
+  for (size_t i = 0; i < other.size(); ++i) {
+    int64_t& x = d[d.size() - 1 - i];
+    if (x == 1) x = other[other.size() - 1 - i];
+  }
+  return d;
+}
+
+Dtype compute_dtype(Dtype d) {
+  if (is_float(d)) return Dtype::float32;
+  return is_integer(d) ? Dtype::int32 : d;
+}
+
+Value number(Graph& g, double value, Dtype dtype) { return {&g, g.constant(value, dtype)}; }
+
+Value convert(Value a, Dtype to) {
+  const Dtype from = a.dtype();
+  if (from == to) return a;
+  if (to == Dtype::boolean) return not_equal(a, 0);
+  if (is_float(from) && is_integer(to)) {
+    Value whole = apply(Activation::trunc, to_float(a));
+    return {a.g, a.g->cast(a.g->cast(whole.id, Dtype::int32), to)};
+  }
+  return {a.g, a.g->cast(a.id, to)};
+}
+
+Value apply(Activation fn, Value a) {
+  a = to_float(a);
+  return wrap_node(a, a.g->map(fn, a.id));
+}
+
+Value apply(AluOp op, Value a, Value b) {
+  if (a.dtype() != b.dtype()) {
+    const Dtype common = a.is_float() || b.is_float() ? Dtype::float32 : Dtype::int32;
+    a = convert(a, common);
+    b = convert(b, common);
+  }
+  return wrap_node(a, a.g->map(op, a.id, b.id));
+}
+
+Value logical_not(Value a) { return equal(a, 0); }
+Value exp(Value a) { return apply(Activation::exp, a); }
+Value log(Value a) { return apply(Activation::log, a); }
+Value sqrt(Value a) { return apply(Activation::sqrt, a); }
+Value rsqrt(Value a) { return apply(Activation::rsqrt, a); }
+Value sigmoid(Value a) { return apply(Activation::sigmoid, a); }
+Value tanh(Value a) { return apply(Activation::tanh, a); }
+Value trunc(Value a) { return a.is_float() ? apply(Activation::trunc, a) : a; }
+Value floor(Value a) { return a.is_float() ? apply(Activation::floor, a) : a; }
+Value absolute(Value a) { return a.is_float() ? apply(Activation::abs, a) : maximum(a, -a); }
+Value sign(Value a) { return a.is_float() ? apply(Activation::sign, a) : to_int(a > 0) - to_int(a < 0); }
+
+Value where(Value predicate, Value a, Value b) {
+  if (a.dtype() != b.dtype()) {
+    const Dtype common = a.is_float() || b.is_float() ? Dtype::float32 : Dtype::int32;
+    a = convert(a, common);
+    b = convert(b, common);
+  }
+  return wrap_node(a, a.g->select(to_bool(predicate).id, a.id, b.id));
+}
+Value where(Value predicate, Value a, double b) { return where(predicate, a, like(a, b)); }
+Value where(Value predicate, double a, Value b) { return where(predicate, like(b, a), b); }
+
+Value reshape(Value a, Dims shape) { return wrap_node(a, a.g->reshape(a.id, std::move(shape))); }
+Value expand(Value a, Dims shape) { return wrap_node(a, a.g->expand(a.id, std::move(shape))); }
+Value permute(Value a, Dims axes) { return wrap_node(a, a.g->permute(a.id, std::move(axes))); }
+
+Value transpose(Value a, int x, int y) {
+  Dims axes = wrapped({}, a.rank());
+  std::swap(axes[wrap(x, a.rank())], axes[wrap(y, a.rank())]);
+  return permute(a, axes);
+}
+
+Value unsqueeze(Value a, int dim) {
+  Dims shape = a.shape();
+  shape.insert(shape.begin() + wrap(dim, a.rank() + 1), 1);
+  return reshape(a, shape);
+}
+
+Value squeeze(Value a, int dim) {
+  if (a.rank() == 0) return a;
+  Dims shape = a.shape();
+  shape.erase(shape.begin() + wrap(dim, a.rank()));
+  return reshape(a, shape);
+}
+
+Value slice(Value a, int dim, int64_t start, int64_t stop, int64_t step) {
+  return wrap_node(a, a.g->slice(a.id, wrap(dim, a.rank()), start, stop, step));
+}
+Value flip(Value a, int dim) { return wrap_node(a, a.g->flip(a.id, wrap(dim, a.rank()))); }
+Value pad(Value a, int dim, int64_t low, int64_t high, double value) {
+  return wrap_node(a, a.g->pad(a.id, wrap(dim, a.rank()), low, high, value));
+}
+
+Value concat(const std::vector<Value>& parts, int dim) {
+  std::vector<NodeId> ids;
+  for (const Value& p : parts)
+    if (p.numel() != 0) ids.push_back(p.id);
+  if (ids.empty()) return parts.at(0);
+  const Value first{parts[0].g, ids[0]};
+  return wrap_node(first, first.g->concat(ids, wrap(dim, first.rank())));
+}
+
+Value iota(Graph& g, Dims shape, int dim) {
+  const int rank = static_cast<int>(shape.size());
+  return {&g, g.iota(std::move(shape), wrap(dim, rank))};
+}
+Value iota(Graph& g, int64_t n) { return iota(g, Dims{n}, 0); }
+
+Value move_dim(Value a, int from, int to) {
+  if (a.rank() == 0) return a;
+  Dims axes = wrapped({}, a.rank());
+  const int64_t axis = axes[wrap(from, a.rank())];
+  axes.erase(axes.begin() + wrap(from, a.rank()));
+  axes.insert(axes.begin() + wrap(to, a.rank()), axis);
+  return permute(a, axes);
+}
+
+Value flatten(Value a) { return reshape(a, {a.numel()}); }
+
+Value reduce(AluOp op, Value a, Dims axes) {
+  axes = wrapped(std::move(axes), a.rank());
+  if (axes.empty()) return a;
+  if (a.numel() == 0) {
+    Dims shape = a.shape();
+    for (int64_t axis : axes) shape[axis] = 1;
+    return expand(like(a, identity(op, a.dtype())), shape);
+  }
+  return wrap_node(a, a.g->reduce(op, a.id, std::move(axes)));
+}
+
+Value sum(Value a, Dims axes) {
+  if (a.dtype() == Dtype::boolean) a = to_int(a);
+  return reduce(AluOp::add, a, std::move(axes));
+}
+
+Value mean(Value a, Dims axes) {
+  axes = wrapped(std::move(axes), a.rank());
+  double count = 1;
+  for (int64_t axis : axes) count *= static_cast<double>(a.shape()[axis]);
+  return sum(to_float(a), axes) / count;
+}
+
+Value max(Value a, Dims axes) { return reduce(AluOp::maximum, a, std::move(axes)); }
+Value min(Value a, Dims axes) { return reduce(AluOp::minimum, a, std::move(axes)); }
+
+Value scan(AluOp op, Value a, int dim) {
+  if (a.rank() == 0) return a;
+  return wrap_node(a, a.g->scan(op, a.id, wrap(dim, a.rank())));
+}
+
+Value arg_reduce(AluOp op, Value a, int dim) { return wrap_node(a, a.g->arg_reduce(op, a.id, wrap(dim, a.rank()))); }
+
+Dims all_axes(Value a) { return wrapped({}, a.rank()); }
+
+Value matmul(Value a, Value b, Dtype dtype) {
+  if (a.dtype() != b.dtype()) {
+    a = to_float(a);
+    b = to_float(b);
+  }
+  return wrap_node(a, a.g->matmul(a.id, b.id, dtype));
+}
+
+Value gather_rows(Value table, Value index) { return wrap_node(table, table.g->gather(table.id, to_int(index).id)); }
+Value take_along(Value a, Value index, int dim) { return wrap_node(a, a.g->take(a.id, to_int(index).id, wrap(dim, a.rank()))); }
+
+}  // namespace trn::torch_backend
