@@ -16,12 +16,12 @@ struct AffineSelect {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst;
+    Access dst{};
     Pattern pattern{};
     int32_t channel_multiplier = 0;
     Access on_true_tile;
     float on_false_value = 0;
-    AluOp cmp_op = AluOp::is_equal;
+    AluOp cmp_op = AluOp::equal;
     int32_t offset = 0;
   };
   static constexpr std::tuple fields{

@@ -124,7 +124,7 @@ inline constexpr auto kAluOps = [] {
        "nki.language.fmod; as an ISA operator assumed"},
       {"abs", kVectorGpsimd, false, 1, false, 0, [](float a, float) { return std::fabs(a); }, [](I a, I, bool n) { return s(magnitude(a, n)); }, kTable},
       {"square", kVectorGpsimd, false, 1, false, 0, [](float a, float) { return a * a; }, [](I a, I, bool) { return s(u(a) * u(a)); }, kTable},
-      {"relu", kVectorGpsimd, false, 1, false, 0, [](float a, float) { return a <= 0 ? 0.f : a; }, [](I a, I, bool n) { return !n && a < 0 ? 0 : a; }, kTable},
+      {"relu", kVectorGpsimd, false, 1, false, 0, [](float a, float) { return a < 0 ? 0.f : a; }, [](I a, I, bool n) { return !n && a < 0 ? 0 : a; }, kTable},
       {"rsqrt", kVectorGpsimd, false, 1, false, 0, [](float a, float) { return static_cast<float>(1 / std::sqrt(static_cast<double>(a))); }, none_i, kTable},
       {"reciprocal", kVectorGpsimd, false, 1, false, 0, [](float a, float) { return 1 / a; }, none_i, kTable},
   });

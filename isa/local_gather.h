@@ -16,7 +16,7 @@ struct LocalGather {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst, src_buffer, index;
+    Access dst{}, src_buffer{}, index{};
     int32_t num_elem_per_idx = 1;
     int32_t num_valid_indices = 0;
   };

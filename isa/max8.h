@@ -16,7 +16,7 @@ struct Max8 {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst, src;
+    Access dst{}, src{};
   };
   static constexpr std::tuple fields{
       Field{"dst", &Args::dst, ""},

@@ -16,7 +16,7 @@ struct NcFindIndex8 {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst, data, vals;
+    Access dst{}, data{}, vals{};
   };
   static constexpr std::tuple fields{
       Field{"dst", &Args::dst, ""},

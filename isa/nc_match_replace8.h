@@ -16,9 +16,9 @@ struct NcMatchReplace8 {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst, data, vals;
+    Access dst{}, data{}, vals{};
     float imm = 0;
-    Access dst_idx;
+    Access dst_idx{};
   };
   static constexpr std::tuple fields{
       Field{"dst", &Args::dst, ""},

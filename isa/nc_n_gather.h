@@ -16,7 +16,7 @@ struct NcNGather {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst, data, indices;
+    Access dst{}, data{}, indices{};
   };
   static constexpr std::tuple fields{
       Field{"dst", &Args::dst, ""},

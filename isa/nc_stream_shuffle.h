@@ -16,7 +16,7 @@ struct NcStreamShuffle {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst, src;
+    Access dst{}, src{};
     ShuffleMask shuffle_mask{};
   };
   static constexpr std::tuple fields{

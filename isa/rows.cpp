@@ -1,6 +1,7 @@
 #include "isa/rows.h"
 
 #include <cstring>
+#include <vector>
 
 namespace trn {
 
@@ -105,17 +106,15 @@ std::byte* Rows::in_place(int p, int64_t start, int64_t count) const {
   return row + inner * size_;
 }
 
-const std::byte* Rows::gather(int p, int64_t start, int64_t count) const {
+void Rows::gather(int p, int64_t start, int64_t count, std::byte* out) const {
   const Walk w{ndim_, counts_.data(), steps_.data()};
   std::byte* base = base_ + p * partition_step_;
-  std::byte* out = packed(count * size_);
   switch (size_) {
     case 1: gather_as(w, base, start, count, reinterpret_cast<uint8_t*>(out)); break;
     case 2: gather_as(w, base, start, count, reinterpret_cast<uint16_t*>(out)); break;
     case 4: gather_as(w, base, start, count, reinterpret_cast<uint32_t*>(out)); break;
     default: gather_as(w, base, start, count, reinterpret_cast<uint64_t*>(out)); break;
   }
-  return out;
 }
 
 void Rows::scatter(int p, int64_t start, int64_t count, const std::byte* in) const {
@@ -129,10 +128,25 @@ void Rows::scatter(int p, int64_t start, int64_t count, const std::byte* in) con
   }
 }
 
+const std::byte* Rows::raw(int p, int64_t start, int64_t count, std::byte* buffer) const {
+  if (const std::byte* at = in_place(p, start, count)) return at;
+  gather(p, start, count, buffer);
+  return buffer;
+}
+
+void Rows::store_raw(int p, int64_t start, int64_t count, const std::byte* in) const {
+  std::byte* at = in_place(p, start, count);
+  if (at == in) return;
+  if (at)
+    std::memcpy(at, in, count * size_);
+  else
+    scatter(p, start, count, in);
+}
+
 const float* Rows::floats(int p, int64_t start, int64_t count, float* buffer) const {
   const std::byte* at = in_place(p, start, count);
   if (at && dtype_ == Dtype::float32) return reinterpret_cast<const float*>(at);
-  if (!at) at = gather(p, start, count);
+  if (!at) gather(p, start, count, packed(count * size_)), at = t_packed.data();
   read_as_float(dtype_, at, size_, buffer, count);
   return buffer;
 }
@@ -140,7 +154,7 @@ const float* Rows::floats(int p, int64_t start, int64_t count, float* buffer) co
 const int32_t* Rows::ints(int p, int64_t start, int64_t count, int32_t* buffer) const {
   const std::byte* at = in_place(p, start, count);
   if (at && (dtype_ == Dtype::int32 || dtype_ == Dtype::uint32)) return reinterpret_cast<const int32_t*>(at);
-  if (!at) at = gather(p, start, count);
+  if (!at) gather(p, start, count, packed(count * size_)), at = t_packed.data();
   read_as_int(dtype_, at, size_, buffer, count);
   return buffer;
 }

@@ -24,6 +24,10 @@ class Rows {
   // Reads and writes the elements as bit patterns, without sign extension.
   void as_bits(Dtype bits) { dtype_ = bits; }
 
+  // Elements as they stand in memory, packed.
+  const std::byte* raw(int p, int64_t start, int64_t count, std::byte* buffer) const;
+  void store_raw(int p, int64_t start, int64_t count, const std::byte* packed) const;
+
   const float* floats(int p, int64_t start, int64_t count, float* buffer) const;
   const int32_t* ints(int p, int64_t start, int64_t count, int32_t* buffer) const;
   float scalar(int p) const;
@@ -37,7 +41,7 @@ class Rows {
 
  private:
   std::byte* in_place(int p, int64_t start, int64_t count) const;  // null if not one contiguous run
-  const std::byte* gather(int p, int64_t start, int64_t count) const;
+  void gather(int p, int64_t start, int64_t count, std::byte* packed) const;
   void scatter(int p, int64_t start, int64_t count, const std::byte* packed) const;
 
   std::byte* base_;

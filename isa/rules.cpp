@@ -13,7 +13,7 @@ int start_step(int partitions) { return partitions > 64 ? 128 : partitions > 32 
 
 }  // namespace
 
-Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read) {
+Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read, bool dma) {
   if (!a.on_chip()) return illegal(field, " must be a tile in SBUF or PSUM");
   if (a.ndim < 1 || a.ndim > Access::kMaxDims) return illegal(field, " must have 1 to ", Access::kMaxDims, " dims, not ", int{a.ndim});
   for (int i = 0; i < a.ndim; ++i)
@@ -27,9 +27,11 @@ Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read) 
   const int held = step == 0 ? 1 : partitions;
   if (a.partition + held > most)
     return illegal(field, " partitions ", int{a.partition}, "+", held, " pass the last one, ", most - 1);
-  if (a.partition % start_step(held) != 0)
+  if (!dma && a.partition % start_step(held) != 0)
     return illegal(field, " start partition ", int{a.partition}, " is not a multiple of ", start_step(held), ", as ", held, " partitions need");
-  if (size_of(a.dtype) == 8) return illegal(field, " dtype ", name(a.dtype), " is for storage: only DMA converts it");
+  if (!dma && size_of(a.dtype) == 8) return illegal(field, " dtype ", name(a.dtype), " is for storage: only DMA converts it");
+  if (a.offset % size_of(a.dtype) != 0)
+    return illegal(field, " byte offset ", a.offset, " is not a multiple of ", size_of(a.dtype), ", the size of ", name(a.dtype));
   const ByteRange r = byte_range(a);
   if (r.begin < 0 || r.end > partition_bytes(a.space, s))
     return illegal(field, " bytes ", r.begin, "..", r.end, " leave its partition of ", partition_bytes(a.space, s));
@@ -86,6 +88,36 @@ Verdict one_bank(std::string_view field, const Access& a, const Spec& s) {
   const ByteRange r = byte_range(a);
   if (r.begin / bank != (r.end - 1) / bank) return illegal(field, " bytes ", r.begin, "..", r.end, " cross a PSUM bank of ", bank);
   return {};
+}
+
+namespace {
+Verdict integers_only(std::string_view field, AluOp op, std::initializer_list<Dtype> dtypes) {
+  for (Dtype d : dtypes)
+    if (is_float(d)) return illegal(field, " ", name(op), " is a bitvec operator and takes integers, not ", name(d));
+  return {};
+}
+}  // namespace
+
+Verdict alu(std::string_view field, AluOp op, Engine e, std::initializer_list<Dtype> dtypes) {
+  if (info(op).arity != 2) return illegal(field, " ", name(op), " takes 1 operand, not 2");
+  // GpSimd has native integers, bit patterns included (nki.isa.tensor_tensor).
+  if (!info(op).engines.has(e) && !(info(op).is_bitvec && e == Engine::gpsimd)) return illegal(field, " ", name(op), " does not run on ", name(e));
+  return info(op).is_bitvec ? integers_only(field, op, dtypes) : Verdict{};
+}
+
+Verdict alu_with_scalar(std::string_view field, AluOp op, std::string_view operand_field, const Operand& o, Engine e, Dtype dst, Dtype data) {
+  if (op == AluOp::bypass) return {};
+  if (!info(op).engines.has(e)) return illegal(field, " ", name(op), " does not run on ", name(e));
+  if (info(op).is_bitvec)
+    if (auto bad = integers_only(field, op, {dst, data})) return bad;
+  if (!o.is_tile() || o.tile.dtype == Dtype::float32) return {};
+  if (!is_float(o.tile.dtype) && !is_float(data)) return {};
+  return illegal(operand_field, " must be float32", is_float(data) ? "" : " or an integer", ", not ", name(o.tile.dtype));
+}
+
+Verdict reduction(std::string_view field, AluOp op, std::initializer_list<Dtype> dtypes) {
+  if (!info(op).reduces) return illegal(field, " ", name(op), " is no reduction operator");
+  return info(op).is_bitvec ? integers_only(field, op, dtypes) : Verdict{};
 }
 
 }  // namespace trn::rules

@@ -16,11 +16,11 @@ struct SelectReduce {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst, predicate, on_true;
-    Operand on_false;
-    Access reduce_res;
+    Access dst{}, predicate{}, on_true{};
+    Operand on_false{};
+    Access reduce_res{};
     ReduceCmd reduce_cmd = ReduceCmd::idle;
-    AluOp reduce_op = AluOp::max;
+    AluOp reduce_op = AluOp::maximum;
     bool reverse_pred = false;
   };
   static constexpr std::tuple fields{

@@ -16,9 +16,9 @@ struct TensorCopyPredicated {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst;
-    Operand src;
-    Access predicate;
+    Access dst{};
+    Operand src{};
+    Access predicate{};
     bool reverse_pred = false;
   };
   static constexpr std::tuple fields{

@@ -16,9 +16,9 @@ struct TensorPartitionReduce {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst;
+    Access dst{};
     AluOp op = AluOp::add;
-    Access data;
+    Access data{};
   };
   static constexpr std::tuple fields{
       Field{"dst", &Args::dst, ""},

@@ -16,9 +16,9 @@ struct TensorTensorScan {
   static constexpr bool is_dma = false;
 
   struct Args {
-    Access dst, data0, data1;
-    Operand initial;
-    AluOp op0 = AluOp::mult;
+    Access dst{}, data0{}, data1{};
+    Operand initial{};
+    AluOp op0 = AluOp::multiply;
     AluOp op1 = AluOp::add;
     bool reverse0 = false;
     bool reverse1 = false;

@@ -1,0 +1,140 @@
+#include "isa/engine_cost.h"
+
+namespace trn::engine_cost {
+
+namespace {
+
+// Innermost free dim of more than one element; {1, 1} if there is none.
+Dim innermost(const Access& a) {
+  for (int i = a.ndim - 1; i >= (a.on_chip() ? 1 : 0); --i)
+    if (a.dims[i].count > 1) return a.dims[i];
+  return {1, 1};
+}
+
+bool has_broadcast(const Access& a) {
+  for (int i = 1; i < a.ndim; ++i)
+    if (a.dims[i].step == 0 && a.dims[i].count > 1) return true;
+  return false;
+}
+
+bool is_half(const Access& a) { return a.dtype == Dtype::bfloat16 || a.dtype == Dtype::float16; }
+bool in_sbuf(const Access& a) { return a.space == Space::sbuf; }
+bool is_subword_strided(const Access& dst) { return size_of(dst.dtype) < 4 && !is_unit_stride(dst); }
+
+// Consecutive elements from the innermost dim outwards.
+int64_t run_elements(const Access& a) {
+  int64_t run = 1;
+  for (int i = a.ndim - 1; i >= (a.on_chip() ? 1 : 0); --i) {
+    if (a.dims[i].count == 1) continue;
+    if (a.dims[i].step != run) break;
+    run *= a.dims[i].count;
+  }
+  return run;
+}
+
+// Dims of the walk that the descriptor generator makes.
+int walk_dims(const Access& a) {
+  int n = 0;
+  int64_t next = 0;
+  for (int i = a.ndim - 1; i >= 0; --i) {
+    if (a.dims[i].count == 1) continue;
+    if (n == 0 || a.dims[i].step != next) ++n;
+    next = static_cast<int64_t>(a.dims[i].step) * a.dims[i].count;
+  }
+  return std::max(n, 1);
+}
+
+}  // namespace
+
+bool is_unit_stride(const Access& a) { return innermost(a).step == 1; }
+
+double vector_cycles(const Access& dst, const Access& src, const Spec& s) {
+  const auto n = static_cast<double>(dst.free_elements());
+  if (is_subword_strided(dst)) return n * s.vector_subword_cycles_per_element;
+  if (!is_unit_stride(dst) || has_broadcast(src)) return n;
+  const bool sbuf = in_sbuf(dst) && in_sbuf(src);
+  if (is_half(dst) && is_half(src)) {
+    if (sbuf && is_unit_stride(src)) return n / s.vector_rate_16bit;
+    if (sbuf || is_unit_stride(src)) return n / s.vector_rate_16bit_half;
+  }
+  return sbuf ? n / s.vector_rate_sbuf : n;
+}
+
+double vector_cycles(const Access& dst, const Access& data1, const Access& data2, const Spec& s) {
+  const auto n = static_cast<double>(dst.free_elements());
+  if (is_subword_strided(dst)) return n * s.vector_subword_cycles_per_element;
+  const bool sbuf = in_sbuf(data1) && in_sbuf(data2), half = is_half(dst) && is_half(data1) && is_half(data2);
+  const bool plain = !has_broadcast(data1) && !has_broadcast(data2);
+  return sbuf && half && plain ? n / s.vector_rate_16bit_half : n;
+}
+
+Cost vector(double cycles, double latency_ns, double overhead_ns, const Spec& s) {
+  Cost c;
+  c.busy = std::max<double>(s.vector_min_cycles, cycles + overhead_ns * s.vector_ghz);
+  c.latency = std::max(c.busy, cycles + latency_ns * s.vector_ghz);
+  return c;
+}
+
+Cost copy_on_vector(const Access& dst, const Access& src, const Spec& s) {
+  const bool strided_out_of_psum = src.space == Space::psum && !is_unit_stride(dst);
+  const double more = strided_out_of_psum ? s.vector_psum_strided_latency_ns : 0.0;
+  return vector(vector_cycles(dst, src, s), s.vector_copy_latency_ns + more, s.vector_copy_overhead_ns + more, s);
+}
+
+namespace {
+Cost scalar(const Access& dst, double latency_ns, double overhead_ns, const Spec& s) {
+  const auto n = static_cast<double>(dst.free_elements());
+  const double cycles = is_subword_strided(dst) ? n * s.scalar_subword_cycles_per_element : n;
+  const double more = is_unit_stride(dst) || is_subword_strided(dst) ? 0.0 : s.scalar_strided_latency_ns;
+  Cost c;
+  c.busy = cycles + (overhead_ns + more) * s.scalar_ghz;
+  c.latency = std::max(c.busy, cycles + (latency_ns + more) * s.scalar_ghz);
+  return c;
+}
+}  // namespace
+
+Cost copy_on_scalar(const Access& dst, const Spec& s) {
+  return scalar(dst, s.scalar_copy_latency_ns, s.scalar_copy_overhead_ns, s);
+}
+
+Cost activation(const Access& dst, const Access& data, Activation fn, bool reads_sums, const Spec& s) {
+  Cost c = data.space == Space::psum ? scalar(dst, s.scalar_activate_psum_latency_ns, s.scalar_activate_psum_overhead_ns, s)
+                                     : scalar(dst, s.scalar_activate_sbuf_latency_ns, s.scalar_activate_sbuf_overhead_ns, s);
+  c.table = info(fn).table;
+  c.table_load = c.table != 0;
+  if (reads_sums) {
+    c.busy += s.scalar_copy_overhead_ns * s.scalar_ghz;
+    c.latency += s.scalar_copy_overhead_ns * s.scalar_ghz;
+  }
+  return c;
+}
+
+Cost gpsimd(double elements, const Spec& s) {
+  Cost c;
+  c.busy = c.latency = s.gpsimd_start_cycles + elements * s.gpsimd_cycles_per_element;
+  return c;
+}
+
+Transfer transfer(const Access& dst, const Access& src, bool software) {
+  Transfer t;
+  const int64_t elements = dst.elements(), wide = std::max(size_of(dst.dtype), size_of(src.dtype));
+  const int64_t run = std::min(run_elements(dst), run_elements(src));
+  const Access& chip = dst.on_chip() ? dst : src;
+  const bool from_hbm = src.space == Space::hbm, to_hbm = dst.space == Space::hbm;
+  t.rows = chip.on_chip() ? chip.partitions() : std::max<int64_t>(1, elements / run);
+  t.chunks = std::max<int64_t>(1, (elements / t.rows + run - 1) / run);
+  t.chunk_bytes = run * wide;
+  t.reads_hbm = from_hbm;
+  t.writes_hbm = to_hbm;
+  t.software = software;
+  t.pattern_dims = walk_dims(from_hbm || !to_hbm ? src : dst);
+  return t;
+}
+
+Cost dma(const Transfer& t) {
+  Cost c;
+  c.transfer = t;
+  return c;
+}
+
+}  // namespace trn::engine_cost

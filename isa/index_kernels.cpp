@@ -1,0 +1,72 @@
+#include "isa/index_kernels.h"
+
+#include <vector>
+
+#include "isa/rows.h"
+#include "isa/rules.h"
+
+namespace trn {
+
+namespace {
+
+int64_t elements(const Pattern& p) {
+  int64_t n = 1;
+  for (const Dim& d : p) n *= d.count;
+  return n;
+}
+
+constexpr int32_t wrap(int64_t v) { return static_cast<int32_t>(static_cast<uint32_t>(v)); }
+
+// The values of partition 0.
+void first_row(const AffineIndex& a, std::vector<int32_t>& row) {
+  row.clear();
+  for (int64_t w = 0; w < a.pattern[0].count; ++w)
+    for (int64_t z = 0; z < a.pattern[1].count; ++z)
+      for (int64_t y = 0; y < a.pattern[2].count; ++y) {
+        const int64_t base = a.offset + w * a.pattern[0].step + z * a.pattern[1].step + y * a.pattern[2].step;
+        for (int64_t x = 0; x < a.pattern[3].count; ++x) row.push_back(wrap(base + x * a.pattern[3].step));
+      }
+}
+
+// The values of every partition in turn: body(partition, values).
+template <class Body>
+void for_rows(const AffineIndex& a, int partitions, Body&& body) {
+  static thread_local std::vector<int32_t> first, row;
+  first_row(a, first);
+  row.resize(first.size());
+  for (int p = 0; p < partitions; ++p) {
+    apply_int(AluOp::add, false, row.data(), first.data(), wrap(static_cast<int64_t>(p) * a.channel_multiplier), first.size());
+    body(p, row.data());
+  }
+}
+
+}  // namespace
+
+Verdict rules::pattern_covers(std::string_view field, const Pattern& p, std::string_view tile_field, const Access& a) {
+  for (const Dim& d : p)
+    if (d.count < 1) return illegal(field, " has a count of ", d.count);
+  if (elements(p) != a.free_elements())
+    return illegal(field, " has ", elements(p), " elements but ", tile_field, " has ", a.free_elements(), " per partition");
+  return {};
+}
+
+void run_iota(const Access& dst, const AffineIndex& index, const CoreMemory& m) {
+  const Rows d(dst, m);
+  for_rows(index, d.partitions(), [&](int p, const int32_t* values) { d.store(p, 0, d.elements(), values); });
+}
+
+void run_affine_select(const Access& dst, const AffineIndex& index, const Access& on_true, float on_false, AluOp compare, const CoreMemory& m) {
+  const Rows d(dst, m), x(on_true, m);
+  const int64_t n = d.elements();
+  static thread_local std::vector<int32_t> predicate;
+  static thread_local std::vector<float> in, out;
+  predicate.resize(n), in.resize(n), out.resize(n);
+  for_rows(index, d.partitions(), [&](int p, const int32_t* values) {
+    apply_int(compare, false, predicate.data(), values, 0, n);
+    const float* kept = x.floats(p, 0, n, in.data());
+    for (int64_t i = 0; i < n; ++i) out[i] = predicate[i] ? kept[i] : on_false;
+    d.store(p, 0, n, out.data());
+  });
+}
+
+}  // namespace trn

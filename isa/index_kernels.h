@@ -1,0 +1,25 @@
+#pragma once
+#include "isa/operands.h"
+
+// Cards whose values come from positions, and cards that search.
+namespace trn {
+
+// offset + partition * channel_multiplier + sum over pattern dims of index * step, in 32-bit integers that wrap.
+struct AffineIndex {
+  Pattern pattern{};
+  int32_t offset = 0;
+  int32_t channel_multiplier = 0;
+};
+
+namespace rules {
+Verdict pattern_covers(std::string_view field, const Pattern& p, std::string_view tile_field, const Access& a);
+}
+
+void run_iota(const Access& dst, const AffineIndex& index, const CoreMemory& m);
+void run_affine_select(const Access& dst, const AffineIndex& index, const Access& on_true, float on_false, AluOp compare, const CoreMemory& m);
+
+void run_max8(const Access& dst, const Access& src, const CoreMemory& m);
+void run_find_index8(const Access& dst, const Access& data, const Access& vals, const CoreMemory& m);
+void run_match_replace8(const Access& dst, const Access& data, const Access& vals, float imm, const Access& dst_index, const CoreMemory& m);
+
+}  // namespace trn

@@ -1,0 +1,184 @@
+#include "isa/select_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "isa/elementwise.h"
+#include "isa/rows.h"
+#include "isa/rules.h"
+
+namespace trn {
+
+namespace {
+
+constexpr int64_t kChunk = Rows::kChunk;
+
+struct Buffers {
+  alignas(64) float a[kChunk], out[kChunk];
+  alignas(64) int32_t predicate[kChunk];
+  alignas(64) std::byte src[kChunk * 4], dst[kChunk * 4];
+};
+Buffers& buffers() {
+  static thread_local Buffers b;
+  return b;
+}
+
+template <class T>
+T* scratch(int which, size_t n) {
+  static thread_local std::vector<T> buffers[3];
+  if (buffers[which].size() < n) buffers[which].resize(n);
+  return buffers[which].data();
+}
+
+template <class T>
+void choose(T* dst, const T* src, ptrdiff_t src_step, const int32_t* predicate, bool reverse, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) dst[i] = (predicate[i] != 0) != reverse ? src[i * src_step] : dst[i];
+}
+
+void choose_bytes(int size, std::byte* dst, const std::byte* src, bool src_is_scalar, const int32_t* predicate, bool reverse, int64_t n) {
+  const ptrdiff_t step = src_is_scalar ? 0 : 1;
+  switch (size) {
+    case 1: return choose(reinterpret_cast<uint8_t*>(dst), reinterpret_cast<const uint8_t*>(src), step, predicate, reverse, n);
+    case 2: return choose(reinterpret_cast<uint16_t*>(dst), reinterpret_cast<const uint16_t*>(src), step, predicate, reverse, n);
+    default: return choose(reinterpret_cast<uint32_t*>(dst), reinterpret_cast<const uint32_t*>(src), step, predicate, reverse, n);
+  }
+}
+
+[[noreturn]] void outside(int64_t index, int64_t n) {
+  throw Error(Fault::undefined, "index " + std::to_string(index) + " is outside the " + std::to_string(n) + " elements of its partition");
+}
+
+template <class T>
+void pick(T* out, const T* data, const int32_t* index, int64_t n, int64_t most, int width) {
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = static_cast<uint32_t>(index[i]);
+    if (at + width > most) outside(at, most);
+    std::copy_n(data + at, width, out + i * width);
+  }
+}
+
+void pick_bytes(int size, std::byte* out, const std::byte* data, const int32_t* index, int64_t n, int64_t most, int width) {
+  switch (size) {
+    case 1: return pick(reinterpret_cast<uint8_t*>(out), reinterpret_cast<const uint8_t*>(data), index, n, most, width);
+    case 2: return pick(reinterpret_cast<uint16_t*>(out), reinterpret_cast<const uint16_t*>(data), index, n, most, width);
+    default: return pick(reinterpret_cast<uint32_t*>(out), reinterpret_cast<const uint32_t*>(data), index, n, most, width);
+  }
+}
+
+}  // namespace
+
+Verdict rules::predicate(std::string_view field, const Access& a, std::string_view other_field, const Access& other, const Spec& s) {
+  if (auto bad = tile(field, a, s)) return bad;
+  if (is_float(a.dtype)) return illegal(field, " must be of an integer or bool dtype, not ", name(a.dtype));
+  return same_size(field, a, other_field, other);
+}
+
+void run_copy_predicated(const Access& dst, const Operand& src, const Access& predicate, bool reverse, const CoreMemory& m) {
+  const Rows d(dst, m), w(predicate, m);
+  std::optional<Rows> x;
+  if (src.is_tile()) x.emplace(src.tile, m);
+  Buffers& b = buffers();
+  const int size = size_of(dst.dtype);
+  std::byte scalar[8];
+  const auto whole = static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(src.immediate)));
+  const auto real = static_cast<float>(src.immediate);
+  is_float(dst.dtype) ? write_float(dst.dtype, scalar, size, &real, 1) : write_int(dst.dtype, scalar, size, &whole, 1);
+
+  for_chunks({&d, &w}, [&](int p, int64_t at, int64_t n) {
+    const std::byte* from = x ? x->raw(p, at, n, b.src) : scalar;
+    const std::byte* old = d.raw(p, at, n, b.dst);
+    auto* out = const_cast<std::byte*>(old);  // dst itself, or the buffer
+    choose_bytes(size, out, from, !x, w.ints(p, at, n, b.predicate), reverse, n);
+    d.store_raw(p, at, n, out);
+  });
+}
+
+void run_select(const Access& dst, const Access& predicate, const Access& on_true, const Operand& on_false, const Access& reduce_res, bool reverse,
+                const CoreMemory& m) {
+  const Rows d(dst, m), w(predicate, m), x(on_true, m);
+  std::optional<Rows> other, most;
+  if (on_false.is_tile()) other.emplace(on_false.tile, m);
+  if (reduce_res.present()) most.emplace(reduce_res, m);
+  Buffers& b = buffers();
+  float best = 0;
+  for_chunks({&d, &w, &x}, [&](int p, int64_t at, int64_t n) {
+    const float value = other ? other->scalar(p) : static_cast<float>(on_false.immediate);
+    const int32_t* predicate_row = w.ints(p, at, n, b.predicate);
+    const float* kept = x.floats(p, at, n, b.a);
+    for (int64_t i = 0; i < n; ++i) b.out[i] = (predicate_row[i] != 0) != reverse ? kept[i] : value;
+    if (most) {
+      const float part = reduce_float(AluOp::maximum, b.out, n);
+      best = at == 0 ? part : info(AluOp::maximum).on_float(best, part);
+      if (at + n == d.elements()) most->store(p, 0, 1, &best);
+    }
+    d.store(p, at, n, b.out);
+  });
+}
+
+void run_shuffle(const Access& dst, const Access& src, const ShuffleMask& mask, const CoreMemory& m) {
+  constexpr int kGroup = 32;
+  const Rows d(dst, m), x(src, m);
+  const int64_t n = d.elements(), row = n * size_of(dst.dtype);
+  std::byte* held = scratch<std::byte>(0, kGroup * row);
+  for (int first = 0; first < d.partitions(); first += kGroup) {
+    const int sources = std::min(kGroup, x.partitions() - first), targets = std::min(kGroup, d.partitions() - first);
+    for (int p = 0; p < sources; ++p) {
+      std::byte* copy = held + p * row;
+      const std::byte* from = x.raw(first + p, 0, n, copy);
+      if (from != copy) std::memcpy(copy, from, row);
+    }
+    for (int p = 0; p < targets; ++p)
+      if (mask[p] < sources) d.store_raw(first + p, 0, n, held + mask[p] * row);
+  }
+}
+
+void run_gather(const Access& dst, const Access& data, const Access& indices, const CoreMemory& m) {
+  const Rows d(dst, m), x(data, m), at(indices, m);
+  const int size = size_of(dst.dtype);
+  const int64_t n = d.elements(), most = x.elements();
+  std::byte *in = scratch<std::byte>(0, most * size), *out = scratch<std::byte>(1, n * size);
+  int32_t* index = scratch<int32_t>(0, n);
+  for (int p = 0; p < d.partitions(); ++p) {
+    pick_bytes(size, out, x.raw(p, 0, most, in), at.ints(p, 0, n, index), n, most, 1);
+    d.store_raw(p, 0, n, out);
+  }
+}
+
+void run_local_gather(const Access& dst, const Access& src, const Access& index, int elements_per_index, int64_t valid, const CoreMemory& m) {
+  constexpr int kGroup = 16;
+  const Rows d(dst, m), x(src, m), at(index, m);
+  const int size = size_of(dst.dtype);
+  const int64_t columns = at.elements(), most = x.elements();
+  std::byte *in = scratch<std::byte>(0, most * size), *out = scratch<std::byte>(1, valid * elements_per_index * size);
+  int32_t *row = scratch<int32_t>(0, columns), *all = scratch<int32_t>(1, columns * kGroup);
+  for (int first = 0; first < d.partitions(); first += kGroup) {
+    for (int p = 0; p < kGroup; ++p) {
+      const int32_t* values = at.ints(first + p, 0, columns, row);
+      for (int64_t i = 0; i < columns; ++i) all[i * kGroup + p] = values[i];
+    }
+    for (int p = 0; p < kGroup; ++p) {
+      pick_bytes(size, out, x.raw(first + p, 0, most, in), all, valid, most, elements_per_index);
+      d.store_raw(first + p, 0, valid * elements_per_index, out);
+    }
+  }
+}
+
+void run_partition_reduce(const Access& dst, AluOp op, const Access& data, const CoreMemory& m) {
+  Rows d(dst, m), x(data, m);
+  const int64_t n = d.elements();
+  if (is_exact_integer(op, dst.dtype, {data.dtype})) {
+    if (info(op).is_bitvec) d.as_bits(bit_pattern(dst.dtype)), x.as_bits(bit_pattern(data.dtype));
+    int32_t *in = scratch<int32_t>(0, n), *sum = scratch<int32_t>(1, n);
+    std::copy_n(x.ints(0, 0, n, in), n, sum);
+    for (int p = 1; p < x.partitions(); ++p) apply_int(op, data.dtype == Dtype::uint32, sum, sum, x.ints(p, 0, n, in), n);
+    return d.store(0, 0, n, sum);
+  }
+  float *in = scratch<float>(0, n), *sum = scratch<float>(1, n);
+  std::copy_n(x.floats(0, 0, n, in), n, sum);
+  for (int p = 1; p < x.partitions(); ++p) apply_float(op, sum, sum, x.floats(p, 0, n, in), n);
+  d.store(0, 0, n, sum);
+}
+
+}  // namespace trn
