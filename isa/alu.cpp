@@ -100,7 +100,7 @@ HWY_INLINE bool with_form(AluOp op, bool, float, Use use) {
     case AluOp::abs_min: use([](D, V a, V b) HWY_ATTR { return hn::IfThenElse(hn::Or(is_nan(a), hn::Lt(hn::Abs(a), hn::Abs(b))), a, b); }); return true;
     case AluOp::abs: use([](D, V a, V) HWY_ATTR { return hn::Abs(a); }); return true;
     case AluOp::square: use([](D, V a, V) HWY_ATTR { return hn::Mul(a, a); }); return true;
-    case AluOp::relu: use([](D d, V a, V) HWY_ATTR { return hn::IfThenElse(hn::Le(a, hn::Zero(d)), hn::Zero(d), a); }); return true;
+    case AluOp::relu: use([](D d, V a, V) HWY_ATTR { return hn::IfThenElse(hn::Lt(a, hn::Zero(d)), hn::Zero(d), a); }); return true;
     case AluOp::rsqrt: use([](D d, V a, V) HWY_ATTR { return rsqrt(d, a); }); return true;
     case AluOp::reciprocal: use([](D d, V a, V) HWY_ATTR { return hn::Div(hn::Set(d, 1.0f), a); }); return true;
     default: return false;
