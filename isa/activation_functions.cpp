@@ -79,10 +79,11 @@ void Evaluate(Activation function, float* dst, const float* src, size_t n, float
         return hn::Sub(hn::IfThenElseZero(hn::Gt(x, zero), one), hn::IfThenElseZero(hn::Lt(x, zero), one));
       });
     case Activation::abs: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::Abs(x); });
-    case Activation::floor: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::Floor(x); });
-    case Activation::ceil: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::Ceil(x); });
-    case Activation::trunc: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::Trunc(x); });
-    case Activation::round: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::Round(x); });
+    // The sign of a zero result is lost where a CPU has no such instruction.
+    case Activation::floor: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::CopySign(hn::Floor(x), x); });
+    case Activation::ceil: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::CopySign(hn::Ceil(x), x); });
+    case Activation::trunc: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::CopySign(hn::Trunc(x), x); });
+    case Activation::round: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::CopySign(hn::Round(x), x); });
 
     case Activation::exp: return map64(dst, src, n, [](V64 x) HWY_ATTR { return exp_finite(x); });
     case Activation::exp2:
