@@ -69,13 +69,13 @@ CoreState::CoreState(const Spec& s)
     : sbuf(static_cast<int>(s.partitions), static_cast<int64_t>(s.sbuf_partition_bytes)),
       psum(static_cast<int>(s.partitions), static_cast<int64_t>(s.psum_partition_bytes)) {}
 
-void execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots, const bool volatile* cancelled) {
+void execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots, const std::atomic<bool>* cancelled) {
   if (cores.size() < p.cores) throw Error(Fault::illegal, "the Program needs " + std::to_string(p.cores) + " physical cores", p.name);
   std::array<CoreMemory, 2> memories;
   for (size_t c = 0; c < p.cores; ++c) memories[c] = {&cores[c]->sbuf, &cores[c]->psum, slots};
   const auto rows = isa();
   for (const Instruction& in : p.instructions) {
-    if (cancelled && *cancelled) throw Error(Fault::undefined, "interrupted before the Program's end", p.name);
+    if (cancelled && cancelled->load(std::memory_order_relaxed)) throw Error(Fault::undefined, "interrupted before the Program's end", p.name);
     try {
       rows[in.card].run(p.raw_args(in), memories[in.core]);
     } catch (const Error& e) {

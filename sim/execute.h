@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <span>
 
 #include "isa/program.h"
@@ -22,7 +23,7 @@ struct CoreState {
 // What the Program computes: every instruction's run, in Program order (a legal order), on `cores[instruction.core]`. `slots` are bound by slot number.
 // `cancelled` is polled between instructions; when it becomes true, throws trn::Error(undefined, "interrupted").
 void execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots,
-             const bool volatile* cancelled = nullptr);
+             const std::atomic<bool>* cancelled = nullptr);
 
 // Process-wide switches.
 void set_injection(const Injection& i);

@@ -41,6 +41,8 @@ NRT_STATUS nrt_sim_interrupt(uint32_t vnc);
 
 /* Waits until a request is done, as nrt_sim_synchronize does for all of them, but reports no errors. */
 NRT_STATUS nrt_sim_wait(nrta_seq_t seq);
+/* The same for at most `timeout_us` microseconds of this machine's time; NRT_TIMEOUT when they pass. Much cheaper than a completion handle. */
+NRT_STATUS nrt_sim_wait_for(nrta_seq_t seq, uint64_t timeout_us);
 
 /* ---- events: points in a core's queue, with their simulated time ---- */
 

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/spec.h"
+
+namespace trn::runtime {
+
+enum class Mode : unsigned char { function, time, both };
+
+// An EC2 instance type that can be simulated.
+struct Instance {
+  std::string_view name;
+  uint32_t family, size;  // NRT_INSTANCE_*, NRT_INSTANCE_SIZE_*
+  int chips;
+};
+
+// The machine that the environment asks for.
+//   TRNSIM_INSTANCE          trn2.3xlarge (default), trn2.48xlarge, trn2u.48xlarge
+//   NEURON_LOGICAL_NC_CONFIG physical cores per logical core, 1 or 2 (default; alias NEURON_RT_VIRTUAL_CORE_SIZE)
+//   NEURON_RT_VISIBLE_CORES  logical cores of this process: "3", "0-3", "0,2-3"
+//   NEURON_RT_NUM_CORES      or any so many free ones; 0 = all
+//   NEURON_RT_EXEC_TIMEOUT   seconds of simulated time that one launch may take (30)
+//   NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS  > 0: nrt_execute only queues
+//   TRNSIM_MODE              function, time, both (default)
+//   TRNSIM_SPEC              a Spec in JSON instead of trn2's
+struct Machine {
+  Instance instance;
+  const Spec* spec;
+  int lnc = 2;
+  int total = 0;                // logical cores of the instance
+  std::vector<int> wanted;      // NEURON_RT_VISIBLE_CORES, or all
+  int any = 0;                  // > 0: so many of `wanted`, whichever are free
+  double exec_timeout_s = 30;
+  int max_inflight = 0;
+
+  int visible() const { return any ? any : static_cast<int>(wanted.size()); }
+  int64_t hbm_bytes() const;    // of one logical core
+};
+
+// Throws StatusError (NRT_INVALID) for a value that makes no sense, naming the variable.
+Machine machine_from_environment();
+Mode mode_from_environment();
+
+// The Spec of this process, chosen by TRNSIM_SPEC at the first call. What is compiled for it runs on it.
+const Spec& process_spec();
+
+}  // namespace trn::runtime

@@ -1,0 +1,76 @@
+#pragma once
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "isa/program.h"
+#include "nrt/nrt_status.h"
+#include "sim/simulate.h"
+
+namespace trn::runtime {
+
+// A loaded Program as timelines see it. It outlives nrt_unload() while a record names it.
+struct LoadedProgram {
+  uint32_t id = 0;  // by order of loading, from 1
+  Program program;
+};
+
+struct LaunchRecord {
+  std::shared_ptr<const LoadedProgram> what;
+  int core = 0;            // logical core, as the process counts
+  uint32_t source = 0;     // interned
+  int repeat = 1;
+  double submitted_ns = 0, start_ns = 0, end_ns = 0;  // host clock; core's clock after launch overhead; completion
+  int64_t wall_ns = 0;     // of this machine, spent on it
+  NRT_STATUS status = NRT_SUCCESS;
+};
+
+// As traces::HostWork and nrt_sim_host_work_t count.
+enum class HostWork : unsigned char { dispatch, copy_to_device, copy_from_device, synchronise, fallback };
+
+struct HostRecord {
+  HostWork work;
+  int core;  // -1: none
+  uint32_t source;
+  double start_ns, end_ns;
+  int64_t bytes;
+};
+
+// What happened, for timelines. Off: only the newest launch is kept. All members are thread-safe.
+class Recorder {
+ public:
+  bool recording() const { return recording_.load(std::memory_order_relaxed); }
+  void start();  // forgets earlier records
+  void stop() { recording_ = false; }
+
+  void add(LaunchRecord r);
+  void add(const HostRecord& r);
+
+  // Hands over and forgets; a long recording can be taken in parts.
+  std::vector<LaunchRecord> take_launches();
+  std::vector<HostRecord> take_host();
+  LaunchRecord last() const;  // `what` is null if there was none
+
+ private:
+  std::atomic<bool> recording_{false};
+  mutable std::mutex mutex_;
+  std::vector<LaunchRecord> launches_;
+  std::vector<HostRecord> host_;
+  LaunchRecord last_;
+};
+Recorder& recorder();
+
+// Texts by number, for the life of the process. 0 is "".
+uint32_t intern(std::string_view text);
+const std::string& interned(uint32_t number);  // "" for an unknown number
+
+// Origin of what this thread queues.
+void set_source(uint32_t number);
+uint32_t current_source();
+
+}  // namespace trn::runtime
