@@ -73,6 +73,7 @@ struct SpecField {
   Number Spec::* member;
   double least, most;
   std::string_view doc;
+  bool whole = false;  // counts and sizes
 };
 const std::vector<SpecField>& spec_fields();
 
