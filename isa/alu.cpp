@@ -58,11 +58,12 @@ template <class M>
 HWY_INLINE VI truth(DI d, M mask) {
   return hn::IfThenElseZero(mask, hn::Set(d, 1));
 }
+// Not(Eq), because Highway's Ne of two NaNs is false on some CPUs.
 template <class Tag, class Vec>
 HWY_INLINE auto is_true(Tag d, Vec a) {
-  return hn::Ne(a, hn::Zero(d));
+  return hn::Not(hn::Eq(a, hn::Zero(d)));
 }
-HWY_INLINE auto is_nan(V a) { return hn::Ne(a, a); }
+HWY_INLINE auto is_nan(V a) { return hn::Not(hn::Eq(a, a)); }
 
 // 1/sqrt through fp64, rounded once to fp32.
 HWY_INLINE V rsqrt(D d, V a) {
@@ -88,7 +89,7 @@ HWY_INLINE bool with_form(AluOp op, bool, float, Use use) {
     case AluOp::maximum: use([](D, V a, V b) HWY_ATTR { return hn::IfThenElse(hn::Or(is_nan(a), hn::Gt(a, b)), a, b); }); return true;
     case AluOp::minimum: use([](D, V a, V b) HWY_ATTR { return hn::IfThenElse(hn::Or(is_nan(a), hn::Lt(a, b)), a, b); }); return true;
     case AluOp::equal: use([](D d, V a, V b) HWY_ATTR { return truth(d, hn::Eq(a, b)); }); return true;
-    case AluOp::not_equal: use([](D d, V a, V b) HWY_ATTR { return truth(d, hn::Ne(a, b)); }); return true;
+    case AluOp::not_equal: use([](D d, V a, V b) HWY_ATTR { return truth(d, hn::Not(hn::Eq(a, b))); }); return true;
     case AluOp::greater_equal: use([](D d, V a, V b) HWY_ATTR { return truth(d, hn::Ge(a, b)); }); return true;
     case AluOp::greater: use([](D d, V a, V b) HWY_ATTR { return truth(d, hn::Gt(a, b)); }); return true;
     case AluOp::less_equal: use([](D d, V a, V b) HWY_ATTR { return truth(d, hn::Le(a, b)); }); return true;
@@ -126,7 +127,7 @@ HWY_INLINE bool with_form(AluOp op, bool is_unsigned, int32_t, Use use) {
     case AluOp::maximum: use([=](DI d, VI a, VI b) HWY_ATTR { return hn::IfThenElse(above(d, a, b), a, b); }); return true;
     case AluOp::minimum: use([=](DI d, VI a, VI b) HWY_ATTR { return hn::IfThenElse(above(d, b, a), a, b); }); return true;
     case AluOp::equal: use([](DI d, VI a, VI b) HWY_ATTR { return truth(d, hn::Eq(a, b)); }); return true;
-    case AluOp::not_equal: use([](DI d, VI a, VI b) HWY_ATTR { return truth(d, hn::Ne(a, b)); }); return true;
+    case AluOp::not_equal: use([](DI d, VI a, VI b) HWY_ATTR { return truth(d, hn::Not(hn::Eq(a, b))); }); return true;
     case AluOp::greater_equal: use([=](DI d, VI a, VI b) HWY_ATTR { return truth(d, hn::Not(above(d, b, a))); }); return true;
     case AluOp::greater: use([=](DI d, VI a, VI b) HWY_ATTR { return truth(d, above(d, a, b)); }); return true;
     case AluOp::less_equal: use([=](DI d, VI a, VI b) HWY_ATTR { return truth(d, hn::Not(above(d, a, b))); }); return true;
