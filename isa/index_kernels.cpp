@@ -50,6 +50,23 @@ Verdict rules::pattern_covers(std::string_view field, const Pattern& p, std::str
   return {};
 }
 
+Verdict rules::searched(std::string_view field, const Access& a) {
+  const int64_t n = a.free_elements();
+  if (n < 8 || n > 16384) return illegal(field, " has ", n, " elements per partition, not 8 to 16384");
+  return {};
+}
+
+Verdict rules::eight(std::string_view field, const Access& a, const Access& searched) {
+  if (a.free_elements() != 8) return illegal(field, " must have 8 elements per partition, not ", a.free_elements());
+  if (a.partitions() != searched.partitions()) return illegal(field, " has ", a.partitions(), " partitions, not ", searched.partitions());
+  return {};
+}
+
+Verdict rules::index_dtype(std::string_view field, Dtype d) {
+  if (d != Dtype::uint16 && d != Dtype::uint32) return illegal(field, " must be uint16 or uint32, not ", name(d));
+  return {};
+}
+
 void run_iota(const Access& dst, const AffineIndex& index, const CoreMemory& m) {
   const Rows d(dst, m);
   for_rows(index, d.partitions(), [&](int p, const int32_t* values) { d.store(p, 0, d.elements(), values); });

@@ -13,6 +13,11 @@ struct AffineIndex {
 
 namespace rules {
 Verdict pattern_covers(std::string_view field, const Pattern& p, std::string_view tile_field, const Access& a);
+// 8 to 16384 elements per partition: what max8, nc_find_index8 and nc_match_replace8 search.
+Verdict searched(std::string_view field, const Access& a);
+// [P, 8] beside `searched`.
+Verdict eight(std::string_view field, const Access& a, const Access& searched);
+Verdict index_dtype(std::string_view field, Dtype d);
 }
 
 void run_iota(const Access& dst, const AffineIndex& index, const CoreMemory& m);
