@@ -50,4 +50,7 @@ if(TARGET torch_neuronx)
   endif()
   # Torch's headers take most of a file's compile time; one precompiled copy pays for itself at the third file.
   target_precompile_headers(torch_neuronx PRIVATE <torch/extension.h>)
+  # Lowerings are free of torch.
+  trn_sources(lowerings backend/torch/lowerings *.cpp)
+  set_source_files_properties(${lowerings} backend/torch/registry.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endif()

@@ -1,0 +1,151 @@
+#include "backend/torch/infer.h"
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/native/ConvUtils.h>
+#include <c10/util/SmallVector.h>
+
+#include <string_view>
+#include <vector>
+
+#include "backend/torch/runtime.h"
+
+namespace trn::torch_backend {
+namespace {
+
+using at::Tensor;
+using c10::IValue;
+using c10::Stack;
+
+class MetaCopies {
+ public:
+  void replace(IValue& v) {
+    if (v.isTensor()) return replace_tensor(v);
+    if (v.isDevice()) {
+      v = c10::Device(c10::kMeta);
+    } else if (v.isGenerator()) {
+      v = IValue();
+    } else if (v.isTensorList() || v.isOptionalTensorList()) {
+      const bool optional = v.isOptionalTensorList();
+      std::vector<IValue> items = v.toListRef().vec();
+      for (IValue& item : items) replace(item);
+      if (optional) {
+        c10::List<std::optional<Tensor>> list;
+        for (IValue& item : items) list.push_back(item.toOptional<Tensor>());
+        v = std::move(list);
+      } else {
+        c10::List<Tensor> list;
+        for (IValue& item : items) list.push_back(item.toTensor());
+        v = std::move(list);
+      }
+    }
+  }
+
+ private:
+  void replace_tensor(IValue& v) {
+    const Tensor& t = v.toTensor();
+    if (!t.defined() || t.device().type() != kNeuron) return;
+    for (const auto& [from, to] : known_)
+      if (from == t.unsafeGetTensorImpl()) {
+        v = to;
+        return;
+      }
+    Tensor meta = at::detail::empty_strided_meta(t.sizes(), t.strides(), t.scalar_type());
+    if (t.unsafeGetTensorImpl()->is_wrapped_number()) meta.unsafeGetTensorImpl()->set_wrapped_number(true);
+    known_.emplace_back(t.unsafeGetTensorImpl(), meta);
+    v = meta;
+  }
+
+  c10::SmallVector<std::pair<c10::TensorImpl*, Tensor>, 8> known_;
+};
+
+Tensor meta(c10::IntArrayRef sizes, c10::ScalarType dtype) { return at::detail::empty_meta(sizes, dtype); }
+
+bool wants(const IValue& mask, size_t i) { return mask.toListRef()[i].toBool(); }
+
+// ---- ops without a meta kernel ----
+
+void convolution(Stack& s) {
+  const Tensor x = s[0].toTensor(), w = s[1].toTensor();
+  const auto ints = [&](int i) { return s[i].toDimVector(); };
+  const auto stride = ints(3), padding = ints(4), dilation = ints(5), output_padding = ints(7);
+  const bool transposed = s[6].toBool();
+  const int64_t groups = s[8].toInt();
+  const auto sizes =
+      transposed ? at::native::conv_input_size(x.sizes(), w.sizes(), padding, output_padding, stride, dilation, groups)
+                 : at::native::conv_output_size(x.sizes(), w.sizes(), padding, stride, dilation);
+  s = {IValue(meta(sizes, x.scalar_type()))};
+}
+
+void convolution_backward(Stack& s) {
+  const Tensor grad = s[0].toTensor(), x = s[1].toTensor(), w = s[2].toTensor();
+  const IValue mask = s[9];
+  s = {IValue(wants(mask, 0) ? meta(x.sizes(), x.scalar_type()) : Tensor()),
+       IValue(wants(mask, 1) ? meta(w.sizes(), w.scalar_type()) : Tensor()),
+       IValue(wants(mask, 2) ? meta({grad.size(1)}, w.scalar_type()) : Tensor())};
+}
+
+void attention(Stack& s) {
+  const Tensor q = s[0].toTensor(), k = s[1].toTensor(), v = s[2].toTensor();
+  auto sizes = q.sizes().vec();
+  const std::vector<int64_t> rows(sizes.begin(), sizes.end() - 1);
+  sizes.back() = v.size(-1);
+  // [batch, sequence, heads, width] in memory, so that the transpose that follows in every model is a view.
+  Tensor out = q.dim() == 4 ? meta({sizes[0], sizes[2], sizes[1], sizes[3]}, q.scalar_type()).transpose(1, 2)
+                            : meta(sizes, q.scalar_type());
+  s = {IValue(out),        IValue(meta(rows, c10::kFloat)),
+       IValue(Tensor()),   IValue(Tensor()),
+       IValue(q.size(-2)), IValue(k.size(-2)),
+       IValue(Tensor()),   IValue(Tensor()),
+       IValue(Tensor())};
+}
+
+void attention_backward(Stack& s) {
+  const Tensor q = s[1].toTensor(), k = s[2].toTensor(), v = s[3].toTensor(), bias = s[4].toTensor();
+  const IValue mask = s[5];
+  const auto grad = [&](int i, const Tensor& t) {
+    return IValue(wants(mask, i) && t.defined() ? meta(t.sizes(), t.scalar_type()) : Tensor());
+  };
+  s = {grad(0, q), grad(1, k), grad(2, v), grad(3, bias)};
+}
+
+void batch_norm_training(Stack& s) {
+  const Tensor x = s[0].toTensor(), running = s[3].toTensor();
+  const auto stats = [&](c10::ScalarType d) { return IValue(meta({x.size(1)}, d)); };
+  const bool low = x.scalar_type() == c10::kHalf || x.scalar_type() == c10::kBFloat16;
+  const c10::ScalarType d = low ? c10::kFloat : x.scalar_type();
+  const IValue kept = running.defined() ? stats(running.scalar_type()) : IValue(Tensor());
+  s = {IValue(meta(x.sizes(), x.scalar_type())), stats(d), stats(d), kept, kept};
+}
+
+void like_first(Stack& s) {
+  const Tensor x = s[0].toTensor();
+  s = {IValue(meta(x.sizes(), x.scalar_type()))};
+}
+
+struct Override {
+  std::string_view op;
+  void (*infer)(Stack&);
+};
+constexpr Override kOverrides[] = {
+    {"aten::convolution_overrideable", convolution},
+    {"aten::convolution_backward_overrideable", convolution_backward},
+    {"aten::_scaled_dot_product_fused_attention_overrideable", attention},
+    {"aten::_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
+    {"neuron::batch_norm_training", batch_norm_training},
+    {"neuron::batch_norm_inference", like_first},
+};
+
+}  // namespace
+
+void infer(const c10::OperatorHandle& op, Stack& stack) {
+  MetaCopies copies;
+  for (IValue& v : stack) copies.replace(v);
+  const c10::OperatorName& name = op.operator_name();
+  for (const Override& o : kOverrides)
+    if (o.op == name.name) return o.infer(stack);
+  const at::AutoDispatchBelowADInplaceOrView guard;
+  op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), &stack);
+}
+
+}  // namespace trn::torch_backend

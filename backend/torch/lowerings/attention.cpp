@@ -1,0 +1,116 @@
+#include <cmath>
+#include <limits>
+
+#include "backend/torch/lowerings/lowering.h"
+
+// Scaled dot product attention. Fewer key heads than query heads (GQA) broadcast: heads are seen as [key heads, queries per key].
+namespace trn::torch_backend {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+struct Heads {
+  Value q, k, v;  // q [..., Hk, R, L, E]; k, v [..., Hk, 1, S, E]
+  int64_t repeat = 1;
+};
+
+Value factor(Value x) { return x.is_float() && size_of(x.dtype()) <= 4 ? x : to_float(x); }
+
+// [..., H, L, E] -> [..., H / inner, inner, L, E]
+Value grouped(Value x, int64_t inner) {
+  if (x.rank() < 3) return x;
+  Dims shape = x.shape();
+  const size_t at = shape.size() - 3;
+  shape[at] /= inner;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, inner);
+  return reshape(x, shape);
+}
+
+Heads heads(Value q, Value k, Value v) {
+  Heads h;
+  h.repeat = q.rank() < 3 || k.size(-3) == 0 ? 1 : q.size(-3) / k.size(-3);
+  h.q = grouped(factor(q), h.repeat);
+  h.k = grouped(factor(k), 1);
+  h.v = grouped(factor(v), 1);
+  return h;
+}
+
+// Bias [..., H or 1, L, S] in the layout of the scores.
+Value grouped_bias(Value bias, int64_t repeat) {
+  bias = to_float(bias);
+  if (bias.rank() < 3) return bias;
+  return grouped(bias, bias.size(-3) == 1 ? 1 : repeat);
+}
+
+Value scores(Call& c, const Heads& h, int bias, bool causal, double scale) {
+  Value s = matmul(h.q, transpose(h.k)) * scale;
+  if (c.present(bias)) s = s + grouped_bias(c.in(bias), h.repeat);
+  if (!causal) return s;
+  const Dims plane{s.size(-2), s.size(-1)};
+  return where(iota(c.g, plane, 1) <= iota(c.g, plane, 0), s, -kInf);
+}
+
+double scale_of(Call& c, int arg, const Value& q) { return c.present(arg) ? c.constant(arg) : 1 / std::sqrt(static_cast<double>(q.size(-1))); }
+
+// (query, key, value, attn_bias?, dropout_p, is_causal, return_debug_mask, scale?) -> output, logsumexp, ...
+void attention(Call& c) {
+  const Value q = c.in(0);
+  const Heads h = heads(q, c.in(1), c.in(2));
+  const Value s = scores(c, h, 3, c.flag(5), scale_of(c, 7, q));
+  const int last = s.rank() - 1;
+  const Value high = max(s, {last});
+  const Value base = where(equal(high, -kInf), 0, high);  // a row that may see nothing gives zeros
+  const Value e = exp(s - base), total = sum(e, {last});
+  const Value p = e / where(equal(total, 0), 1, total);
+  c.out(0, matmul(convert(p, h.v.dtype()), h.v));
+  c.out(1, log(total) + base);
+}
+
+// Sums what broadcasting spread: grad -> shape (same rank, or leading dims missing).
+Value unbroadcast(Value grad, const Dims& shape) {
+  Dims axes;
+  const int extra = grad.rank() - static_cast<int>(shape.size());
+  for (int i = 0; i < grad.rank(); ++i)
+    if (i < extra || (shape[i - extra] == 1 && grad.shape()[i] != 1)) axes.push_back(i);
+  return axes.empty() ? grad : sum(grad, axes);
+}
+
+// (grad_out, query, key, value, attn_bias, grad_input_mask, out, logsumexp, ..., dropout_p 12, is_causal 13, seed, offset, scale? 16)
+void attention_backward(Call& c) {
+  const Value q = c.in(1);
+  const Heads h = heads(q, c.in(2), c.in(3));
+  const double scale = scale_of(c, 16, q);
+  const Value grad = grouped(to_float(c.in(0)), h.repeat), out = grouped(to_float(c.in(6)), h.repeat);
+  Value lse = to_float(c.in(7));
+  lse = grouped(unsqueeze(lse, -1), h.repeat);
+  const Value s = scores(c, h, 4, c.flag(13), scale);
+  const Value p = where(equal(lse, -kInf), 0, exp(s - lse));
+  const Dtype d = h.v.dtype();
+  const Value low_grad = convert(grad, d);
+  const Value dp = matmul(low_grad, transpose(h.v));
+  const Value delta = sum(grad * out, {grad.rank() - 1});
+  const Value ds = p * (dp - delta);
+  const Value low_ds = convert(ds, d);
+  if (c.wanted(0)) c.out(0, matmul(low_ds, h.k) * scale);
+  if (c.wanted(1)) c.out(1, unbroadcast(matmul(transpose(low_ds), h.q) * scale, h.k.shape()));
+  if (c.wanted(2)) c.out(2, unbroadcast(matmul(transpose(convert(p, d)), low_grad), h.v.shape()));
+  if (c.wanted(3)) {
+    const Dims ungrouped = [&] {
+      Dims shape = q.shape();
+      shape.back() = s.size(-1);
+      return shape;
+    }();
+    c.out(3, unbroadcast(reshape(ds, ungrouped), c.shape(3)));
+  }
+}
+
+constexpr Row kRows[] = {
+    {"_scaled_dot_product_fused_attention_overrideable", attention},
+    {"_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
+};
+
+}  // namespace
+
+std::span<const Row> attention_rows() { return kRows; }
+
+}  // namespace trn::torch_backend

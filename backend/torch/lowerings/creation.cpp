@@ -1,0 +1,53 @@
+#include "backend/torch/lowerings/lowering.h"
+
+// Tensors made from numbers. Sizes come from PyTorch; factories such as ones() and full() are empty() and fill_().
+namespace trn::torch_backend {
+namespace {
+
+void fill(Call& c) { c.out(0, c.number(1, compute_dtype(c.dtype(0)))); }
+void fill_tensor(Call& c) { c.out(0, c.in(1)); }
+void zero(Call& c) { c.out(0, number(c.g, 0, c.dtype(0))); }
+
+// (start, end, step, out): the size of out is already right, so end says nothing.
+void arange(Call& c) {
+  const Dtype d = compute_dtype(c.dtype(0));
+  const bool fractional = is_float(d) || !c.integral(0) || !c.integral(2);
+  const Dtype work = fractional ? Dtype::float32 : Dtype::int32;
+  c.out(0, convert(iota(c.g, c.shape(0)[0]), work) * c.number(2, work) + c.number(0, work));
+}
+
+// From both ends, as PyTorch, so that the last element is `end`.
+Value spaced(Call& c) {
+  const int64_t n = c.shape(0)[0];
+  const Value start = c.number(0, Dtype::float32), end = c.number(1, Dtype::float32);
+  if (n == 1) return start;
+  const Value step = (end - start) / static_cast<double>(n - 1), i = to_float(iota(c.g, n));
+  return where(i < static_cast<double>(n / 2), start + step * i, end - step * (static_cast<double>(n - 1) - i));
+}
+void linspace(Call& c) { c.out(0, spaced(c)); }
+void logspace(Call& c) {
+  const Value exponent = spaced(c);
+  c.out(0, apply(AluOp::power, c.constant_value(c.constant(3)), exponent));
+}
+
+void eye(Call& c) {
+  const Dims& plane = c.shape(0);
+  c.out(0, equal(iota(c.g, plane, 0), iota(c.g, plane, 1)));
+}
+
+constexpr Row kRows[] = {
+    {"fill_.Scalar", fill, "value"},
+    {"fill_.Tensor", fill_tensor},
+    {"zero_", zero},
+    {"arange.start_out", arange, "start end step"},
+    {"linspace.out", linspace, "start end"},
+    {"logspace.out", logspace, "start end"},
+    {"eye.m_out", eye},
+    {"eye.out", eye},
+};
+
+}  // namespace
+
+std::span<const Row> creation_rows() { return kRows; }
+
+}  // namespace trn::torch_backend
