@@ -1,0 +1,331 @@
+#include "backend/compiler/split.h"
+
+#include <algorithm>
+
+namespace trn::compiler {
+namespace {
+
+constexpr int kNone = -1;
+
+bool broadcast_into(Dims& into, const Dims& other) {
+  if (other.size() > into.size()) into.insert(into.begin(), other.size() - into.size(), 1);
+  for (size_t i = 1; i <= other.size(); ++i) {
+    int64_t& a = into[into.size() - i];
+    const int64_t b = other[other.size() - i];
+    if (a == 1) a = b;
+    else if (b != 1 && a != b) return false;
+  }
+  return true;
+}
+
+bool overlap(const View& a, const View& b) {
+  const ByteRange x = byte_range(a), y = byte_range(b);
+  return a.slot == b.slot && x.begin < y.end && y.begin < x.end;
+}
+
+class Splitter {
+ public:
+  explicit Splitter(Graph g) : plan_{std::move(g), {}, {}}, nodes_(plan_.graph.nodes) {
+    plan_.where.resize(nodes_.size());
+    home_.resize(nodes_.size());
+    kernel_.assign(nodes_.size(), kNone);
+    ready_.assign(nodes_.size(), kNone);
+    uses_.assign(nodes_.size(), 0);
+  }
+
+  Plan run() {
+    choose_homes();
+    for (NodeId id = 0; id < count(); ++id) place(id);
+    keep_inputs_intact();
+    return std::move(plan_);
+  }
+
+ private:
+  NodeId count() const { return static_cast<NodeId>(nodes_.size()); }
+  bool is_member(Op op) const { return is_pointwise(op) || op == Op::reduce; }
+  bool in_row(NodeId id) const { return kernel_[id] != kNone && plan_.kernels[kernel_[id]].kind == Kernel::Kind::row; }
+
+  uint32_t scratch_slot(Dtype d, const Dims& shape, int64_t bytes) {
+    return plan_.graph.slot({.name = "scratch" + std::to_string(scratches_++), .use = SlotUse::scratch, .dtype = d, .bytes = bytes,
+                             .constant_offset = 0, .shape = shape});
+  }
+  View scratch(Dtype d, const Dims& shape) {
+    d = storage(d);
+    return contiguous_view(scratch_slot(d, shape, elements(shape) * size_of(d)), d, shape);
+  }
+
+  // ---- where a value that an output or a concat reads is best written at once ----
+
+  void choose_homes() {
+    for (const Node& n : nodes_)
+      for (NodeId i : n.inputs) ++uses_[i];
+    for (NodeId id = count() - 1; id >= 0; --id) {
+      const Node& n = nodes_[id];
+      if (n.op == Op::output) {
+        const NodeId value = n.inputs[0];
+        const Op op = nodes_[value].op;
+        const bool computed = op != Op::input && !is_view(op) && !is_fill(plan_.graph, value);
+        if (computed && !home_[value] && (op != Op::concat || !is_input_slot(n.slot))) home_[value] = view_of(n);
+      } else if (n.op == Op::concat) {
+        if (!home_[id]) home_[id] = scratch(n.dtype, n.shape);
+        for_each_part(n, *home_[id], [&](NodeId part, const View& to) {
+          const Op op = nodes_[part].op;
+          if (uses_[part] == 1 && op != Op::input && !is_view(op) && !is_fill(plan_.graph, part)) home_[part] = to;
+        });
+      }
+    }
+  }
+
+  bool is_input_slot(uint32_t slot) const {
+    return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& n) { return n.op == Op::input && n.slot == slot; });
+  }
+
+  template <class Visit>
+  void for_each_part(const Node& concat, const View& whole, Visit visit) {
+    int64_t at = 0;
+    for (NodeId part : concat.inputs) {
+      const int64_t size = nodes_[part].shape[concat.dim];
+      visit(part, sliced(whole, concat.dim, at, size));
+      at += size;
+    }
+  }
+
+  // ---- placing nodes into kernels ----
+
+  void place(NodeId id) {
+    const Node& n = nodes_[id];
+    if (n.op == Op::input) plan_.where[id] = view_of(n);
+    else if (n.op == Op::output) write(n.inputs[0], view_of(n));
+    else if (n.op == Op::concat) place_concat(id);
+    else if (is_member(n.op)) place_member(id);
+    else if (n.op == Op::expand) place_expand(id);
+    else if (!is_view(n.op) && !is_fill(plan_.graph, id)) place_island(id);
+  }
+
+  int add(Kernel k) {
+    plan_.kernels.push_back(std::move(k));
+    return static_cast<int>(plan_.kernels.size()) - 1;
+  }
+  static Kernel row(std::vector<NodeId> nodes, Dims space) {
+    Kernel k;
+    k.nodes = std::move(nodes);
+    k.space = std::move(space);
+    return k;
+  }
+  static Kernel copy(NodeId value, const View& from, const View& to) {
+    Kernel k;
+    k.kind = Kernel::Kind::copy;
+    k.results = {{value, to}};
+    k.from = from;
+    return k;
+  }
+
+  // Makes `id` readable from HBM after kernel ready_[id].
+  const View& available(NodeId id) {
+    if (plan_.where[id]) return *plan_.where[id];
+    const Node& n = nodes_[id];
+    if (kernel_[id] == kNone && is_fill(plan_.graph, id)) {
+      kernel_[id] = add(row({}, n.shape));
+    } else if (kernel_[id] == kNone) {  // a view
+      const View operand = available(n.inputs[0]);
+      ready_[id] = ready_[n.inputs[0]];
+      plan_.where[id] = apply_view(n, operand);
+      if (!plan_.where[id]) {  // strides cannot say it: after one copy they can
+        const View dense = scratch(n.dtype, operand.shape);
+        ready_[id] = add(copy(n.inputs[0], operand, dense));
+        plan_.where[id] = apply_view(n, dense);
+      }
+      return *plan_.where[id];
+    }
+    plan_.where[id] = home_[id] ? *home_[id] : scratch(n.dtype, n.shape);
+    plan_.kernels[kernel_[id]].results.push_back({id, *plan_.where[id]});
+    ready_[id] = kernel_[id];
+    return *plan_.where[id];
+  }
+
+  bool joins(const Node& n, const Kernel& k, Dims& space) const {
+    if (k.kind != Kernel::Kind::row) return false;
+    space = k.space;
+    const Dims& shape = n.op == Op::reduce ? nodes_[n.inputs[0]].shape : n.shape;
+    if (!broadcast_into(space, shape)) return false;
+    if (!k.reduced.empty()) return space == k.space && (n.op != Op::reduce || reduced_dims(n, space) == k.reduced);
+    return n.op != Op::reduce || space == shape;
+  }
+  static std::vector<char> reduced_dims(const Node& n, const Dims& space) {
+    std::vector<char> reduced(space.size());
+    for (int64_t axis : n.axes) reduced[space.size() - n.shape.size() + static_cast<size_t>(axis)] = true;
+    return reduced;
+  }
+
+  // A member joins the kernel of an operand, else the newest one with the same space, else starts one.
+  void place_member(NodeId id) {
+    const Node& n = nodes_[id];
+    int first = 0, operands = kNone;  // from `first` on every operand outside can be read
+    for (NodeId i : n.inputs) {
+      if (is_fill(plan_.graph, i)) continue;
+      if (in_row(i)) operands = std::max(operands, kernel_[i]);
+      else {
+        available(i);
+        first = std::max(first, ready_[i] + 1);
+      }
+    }
+    const int newest = static_cast<int>(plan_.kernels.size()) - 1;
+    Dims space;
+    int chosen = kNone;
+    if (operands >= first && joins(n, plan_.kernels[operands], space)) chosen = operands;
+    else if (n.op != Op::reduce && newest >= std::max(first, operands + 1) && joins(n, plan_.kernels[newest], space) && space == n.shape)
+      chosen = newest;
+    if (chosen == kNone) {
+      space = n.op == Op::reduce ? nodes_[n.inputs[0]].shape : n.shape;
+      chosen = add(row({}, space));
+    }
+    plan_.kernels[chosen].space = space;
+    if (n.op == Op::reduce) plan_.kernels[chosen].reduced = reduced_dims(n, space);
+    join(id, chosen);
+  }
+
+  void join(NodeId id, int kernel) {
+    for (NodeId i : nodes_[id].inputs)
+      if (kernel_[i] != kernel && !is_fill(plan_.graph, i)) available(i);
+    plan_.kernels[kernel].nodes.push_back(id);
+    kernel_[id] = kernel;
+    if (home_[id]) available(id);
+  }
+
+  // Inside a row kernel an expand is only another way to look at its operand.
+  void place_expand(NodeId id) {
+    const NodeId a = nodes_[id].inputs[0];
+    Dims space;
+    if (!in_row(a) || is_fill(plan_.graph, a) || !joins(nodes_[id], plan_.kernels[kernel_[a]], space)) return;
+    plan_.kernels[kernel_[a]].space = space;
+    join(id, kernel_[a]);
+  }
+
+  void place_island(NodeId id) {
+    for (NodeId i : nodes_[id].inputs) available(i);
+    Kernel k;
+    k.kind = Kernel::Kind::island;
+    k.nodes = {id};
+    kernel_[id] = add(std::move(k));
+    available(id);
+  }
+
+  void place_concat(NodeId id) {
+    for_each_part(nodes_[id], *home_[id], [&](NodeId part, const View& to) {
+      write(part, to);
+      ready_[id] = std::max({ready_[id], ready_[part], kernel_[part], static_cast<int>(plan_.kernels.size()) - 1});
+    });
+    plan_.where[id] = home_[id];
+  }
+
+  void write(NodeId value, const View& to) {
+    if (plan_.where[value] && *plan_.where[value] == to) return;
+    if (in_row(value)) {
+      plan_.kernels[kernel_[value]].results.push_back({value, to});
+    } else if (is_fill(plan_.graph, value)) {
+      Kernel k = row({}, to.shape);
+      k.results = {{value, to}};
+      add(std::move(k));
+    } else {
+      const View from = available(value);
+      add(copy(value, from, to));
+    }
+  }
+
+  // ---- inputs are the slots' contents before the Program runs ----
+
+  // A result that would overwrite what its own or a later kernel still reads goes to scratch and is copied at the end; elementwise in-place work (one view)
+  // needs no detour.
+  void keep_inputs_intact() {
+    std::vector<View> inputs;
+    for (const Node& n : nodes_)
+      if (n.op == Op::input) inputs.push_back(view_of(n));
+    std::vector<Kernel> last;
+    for (size_t k = 0; k < plan_.kernels.size(); ++k)
+      for (Result& r : plan_.kernels[k].results) {
+        const auto aliased = [&](const View& in) { return overlap(in, r.to); };
+        if (std::any_of(inputs.begin(), inputs.end(), aliased) && !may_overwrite(k, r)) last.push_back(detour(r));
+      }
+    for (Kernel& k : last) plan_.kernels.push_back(std::move(k));
+  }
+
+  bool may_overwrite(size_t k, const Result& r) const {
+    for (size_t j = k; j < plan_.kernels.size(); ++j) {
+      const Kernel& kernel = plan_.kernels[j];
+      const bool elementwise = j == k && kernel.kind == Kernel::Kind::row;
+      const auto spoils = [&](NodeId from, const View& in) {
+        if (!overlap(in, r.to) || (elementwise && in == r.to)) return false;
+        return !(plan_.where[r.value] == r.to && origin(from) == r.value);
+      };
+      if (kernel.kind == Kernel::Kind::copy && spoils(kernel.results[0].value, kernel.from)) return false;
+      for (NodeId id : kernel.nodes)
+        for (NodeId i : nodes_[id].inputs)
+          if (plan_.where[i] && kernel_[i] != static_cast<int>(j) && spoils(i, *plan_.where[i])) return false;
+    }
+    return true;
+  }
+  // The node whose memory view node `id` looks at.
+  NodeId origin(NodeId id) const {
+    while (is_view(nodes_[id].op) && kernel_[id] == kNone) id = nodes_[id].inputs[0];
+    return id;
+  }
+
+  // Stores into a scratch of the same strides, so that every view of it stays possible; returns the final copy.
+  Kernel detour(Result& r) {
+    const View direct = r.to;
+    const ByteRange range = byte_range(direct);
+    r.to.slot = scratch_slot(direct.dtype, direct.shape, range.end - range.begin);
+    r.to.offset -= range.begin;
+    const auto moved = [&](View& v) {
+      if (v.slot != direct.slot) return;
+      v.slot = r.to.slot;
+      v.offset -= range.begin;
+    };
+    if (plan_.where[r.value] == direct) {
+      for (NodeId id = r.value; id < count(); ++id)
+        if (plan_.where[id] && origin(id) == r.value) moved(*plan_.where[id]);
+      for (Kernel& k : plan_.kernels)
+        if (k.kind == Kernel::Kind::copy && origin(k.results[0].value) == r.value) moved(k.from);
+    }
+    return copy(r.value, r.to, direct);
+  }
+
+  Plan plan_;
+  const std::vector<Node>& nodes_;
+  std::vector<std::optional<View>> home_;  // where a computed value goes if it must be in HBM anyway
+  std::vector<int> kernel_;                // that computes a node
+  std::vector<int> ready_;                 // after which a node can be read from HBM
+  std::vector<int> uses_;
+  int scratches_ = 0;
+};
+
+std::string text(const View& v) {
+  std::string s = "slot " + std::to_string(v.slot) + " +" + std::to_string(v.offset) + " [";
+  for (size_t i = 0; i < v.shape.size(); ++i) s += (i ? ", " : "") + std::to_string(v.shape[i]) + "@" + std::to_string(v.strides[i]);
+  return s + "]";
+}
+
+}  // namespace
+
+bool is_fill(const Graph& g, NodeId id) {
+  while (g[id].op == Op::expand) id = g[id].inputs[0];
+  return g[id].op == Op::constant || g[id].op == Op::iota;
+}
+
+Plan split(Graph simplified) { return Splitter(std::move(simplified)).run(); }
+
+std::string listing(const Plan& p) {
+  constexpr std::string_view kinds[] = {"row", "copy", "island"};
+  std::string out = listing(p.graph);
+  for (size_t i = 0; i < p.kernels.size(); ++i) {
+    const Kernel& k = p.kernels[i];
+    out += "kernel " + std::to_string(i) + " " + std::string(kinds[static_cast<size_t>(k.kind)]);
+    for (NodeId id : k.nodes) out += " %" + std::to_string(id);
+    if (k.kind == Kernel::Kind::copy) out += " from " + text(k.from);
+    out += "\n";
+    for (const Result& r : k.results) out += "  %" + std::to_string(r.value) + " -> " + text(r.to) + "\n";
+  }
+  return out;
+}
+
+}  // namespace trn::compiler
