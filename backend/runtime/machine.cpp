@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "backend/runtime/status.h"
+#include "isa/spec_json.h"
 #include "nrt/nrt.h"
 
 namespace trn::runtime {
@@ -87,7 +88,7 @@ int64_t Machine::hbm_bytes() const {
 
 Machine machine_from_environment() {
   check_platform();
-  Machine m{.instance = instance(), .spec = &process_spec(), .wanted = {}};
+  Machine m{.instance = instance(), .spec = &machine_spec(), .wanted = {}};
   m.lnc = logical_core_size();
   m.total = m.instance.chips * static_cast<int>(m.spec->cores_per_chip) / m.lnc;
   if (const auto list = variable("NEURON_RT_VISIBLE_CORES"); !list.empty()) {
@@ -110,7 +111,5 @@ Mode mode_from_environment() {
   if (text == "time") return Mode::time;
   bad(name, text, "must be function, time or both");
 }
-
-const Spec& process_spec() { return trn2(); }
 
 }  // namespace trn::runtime

@@ -25,7 +25,7 @@ struct Instance {
 //   NEURON_RT_EXEC_TIMEOUT   seconds of simulated time that one launch may take (30)
 //   NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS  > 0: nrt_execute only queues
 //   TRNSIM_MODE              function, time, both (default)
-//   TRNSIM_SPEC              a Spec in JSON instead of trn2's
+//   TRNSIM_SPEC              a Spec in JSON instead of trn2's (isa/spec_json.h)
 struct Machine {
   Instance instance;
   const Spec* spec;
@@ -40,11 +40,8 @@ struct Machine {
   int64_t hbm_bytes() const;    // of one logical core
 };
 
-// Throws StatusError (NRT_INVALID) for a value that makes no sense, naming the variable.
+// Throws StatusError (NRT_INVALID) or trn::Error for a value that makes no sense, naming the variable.
 Machine machine_from_environment();
 Mode mode_from_environment();
-
-// The Spec of this process, chosen by TRNSIM_SPEC at the first call. What is compiled for it runs on it.
-const Spec& process_spec();
 
 }  // namespace trn::runtime

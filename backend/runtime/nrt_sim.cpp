@@ -9,6 +9,7 @@
 #include "backend/runtime/nrt_call.h"
 #include "backend/runtime/record.h"
 #include "backend/runtime/transfer.h"
+#include "isa/spec_json.h"
 
 using namespace trn::runtime;
 
@@ -57,7 +58,11 @@ NRT_STATUS nrt_sim_host_advance(double ns) {
   });
 }
 
-double nrt_sim_host_dispatch_ns(void) { return process_spec().host_dispatch_ns; }
+double nrt_sim_host_dispatch_ns(void) {
+  double ns = 0;
+  call_any_time(__func__, [&] { ns = machine_spec().host_dispatch_ns; });
+  return ns;
+}
 
 NRT_STATUS nrt_sim_synchronize(uint32_t vnc) {
   return call(__func__, [&] {
