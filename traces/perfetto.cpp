@@ -74,7 +74,7 @@ class Writer {
  private:
   void write(Message m) {
     m.number(packet::sequence, 1);
-    const std::string& bytes = Message().message(packet::in_trace, m).bytes();
+    const std::string bytes = Message().message(packet::in_trace, m).bytes();
     out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
   std::ostream& out_;
