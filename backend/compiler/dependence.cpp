@@ -117,6 +117,12 @@ bool is_dense(const Access& a) {
   return true;
 }
 
+bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard) {
+  if (row(producer).is_dma || producer.core != consumer.core || producer.engine != consumer.engine) return false;
+  if (hazard == Hazard::write_after_read || hazard == Hazard::registers) return true;
+  return hazard == Hazard::write_after_write && producer.engine == Engine::tensor && !row(consumer).is_dma;
+}
+
 Dependences::Dependences(const TileProgram& p, const Spec& s) : p_(p), placed_(p.allocated), registers_(2 * kEngines, kNone) {
   if (placed_) {
     for (int core = 0; core < p.program.cores; ++core) {

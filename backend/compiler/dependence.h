@@ -15,6 +15,10 @@ bool is_dense(const Access& a);
 
 enum class Hazard : uint8_t { read_after_write, write_after_read, write_after_write, registers };
 
+// Whether program order on one engine already gives what the dependence asks for. Engines read their operands before they start the next instruction,
+// and the tensor engine's writes to PSUM land in order (accumulation relies on it).
+bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard);
+
 // Walks a TileProgram in order and reports, for each instruction, the earlier ones that it must not overtake. Dependences that follow from a
 // later write that covers the same bytes are left out. On-chip memory is told apart by tile, or by address once allocate() has given addresses.
 class Dependences {

@@ -2,33 +2,20 @@
 #include <array>
 
 #include "backend/compiler/dependence.h"
+#include "backend/compiler/issue_model.h"
 
 namespace trn::compiler {
 namespace {
 
 // Streams that complete in order, each with its own count of completions: the engines of both cores, then their DMA queues.
-constexpr int kQueueStreams = 3;
-static_assert(kQueueStreams == kQueues.size());
-constexpr int kEngineStreams = 2 * kEngines;
-constexpr int kStreams = kEngineStreams + 2 * kQueueStreams;
+constexpr int kStreams = kEngineStreams + kMostCores * static_cast<int>(kQueues.size());
 using VectorClock = std::array<uint32_t, kStreams>;
 
 void join(VectorClock& into, const VectorClock& other) {
   for (int s = 0; s < kStreams; ++s) into[s] = std::max(into[s], other[s]);
 }
 
-int engine_stream(const Instruction& i) { return i.core * kEngines + static_cast<int>(i.engine); }
-int completion_stream(const Instruction& i) {
-  return row(i).is_dma ? kEngineStreams + i.core * kQueueStreams + i.queue : engine_stream(i);
-}
-
-// Whether program order on one engine already gives what the dependence asks for. Engines read their operands before they start the next instruction,
-// and the tensor engine's writes to PSUM land in order (accumulation relies on it).
-bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard) {
-  if (row(producer).is_dma || engine_stream(producer) != engine_stream(consumer)) return false;
-  if (hazard == Hazard::write_after_read || hazard == Hazard::registers) return true;
-  return hazard == Hazard::write_after_write && producer.engine == Engine::tensor && !row(consumer).is_dma;
-}
+int completion_stream(const Instruction& i) { return row(i).is_dma ? kEngineStreams + queue_stream(i) : engine_stream(i); }
 
 struct NeededWait {
   uint32_t consumer, producer;
