@@ -54,6 +54,7 @@ class Reader {
     read_text(root, "generation", has_base, [&](const std::string& t) { s.generation = generation(t); });
     if (!root.contains("numbers") || !root["numbers"].is_object()) fail("a Spec has an object \"numbers\"");
     read_numbers(root["numbers"], has_base, s);
+    check_together(s);
     return s;
   }
 
@@ -99,6 +100,12 @@ class Reader {
       }
       s.*(f.member) = number(f, *at);
     }
+  }
+
+  void check_together(const Spec& s) const {
+    if (s.sbuf_reserved_bytes >= s.sbuf_partition_bytes) fail("\"sbuf_reserved_bytes\" leaves nothing of \"sbuf_partition_bytes\"");
+    if (std::fmod(s.psum_partition_bytes, s.psum_banks) != 0) fail("\"psum_banks\" does not divide \"psum_partition_bytes\"");
+    if (std::fmod(s.cores_per_chip, s.hbm_stacks) != 0) fail("\"hbm_stacks\" does not divide \"cores_per_chip\"");
   }
 
   Number number(const SpecField& f, const Json& j) const {
