@@ -94,7 +94,7 @@ void IndirectRows::for_rows(Move&& move) const {
       std::byte* row = table_base + i * table_step;
       selects_dst_ ? move(nest, row, at) : move(nest, at, row);
     } else if (oob_ == OobMode::error) {
-      throw Error(Fault::undefined, "index " + std::to_string(i) + " is outside the table's " + std::to_string(most) + " rows", to_string(table));
+      throw Error(Fault::undefined, std::string(kIndexOutOfBounds) + ": " + std::to_string(i) + " of " + std::to_string(most) + " rows", to_string(table));
     }
     for (int d = walk.dims - 1; d >= 0; --d) {
       at += host_step(other, d, memory_);

@@ -47,7 +47,7 @@ void choose_bytes(int size, std::byte* dst, const std::byte* src, bool src_is_sc
 }
 
 [[noreturn]] void outside(int64_t index, int64_t n) {
-  throw Error(Fault::undefined, "index " + std::to_string(index) + " is outside the " + std::to_string(n) + " elements of its partition");
+  throw Error(Fault::undefined, std::string(kIndexOutOfBounds) + ": " + std::to_string(index) + " of " + std::to_string(n) + " elements of its partition");
 }
 
 template <class T>

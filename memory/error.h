@@ -14,6 +14,9 @@ constexpr std::string_view fault_name(Fault fault) {
   return names[static_cast<int>(fault)];
 }
 
+// First words of the rule where an index read from data leaves its table: the runtime reports NRT status 1006 for it.
+inline constexpr std::string_view kIndexOutOfBounds = "index out of bounds";
+
 // The one exception type of everything below backend/. `rule` is the sentence that was broken; `context` says where:
 // instruction, operand shapes, source line, documentation page.
 class Error : public std::runtime_error {

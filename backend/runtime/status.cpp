@@ -9,11 +9,8 @@ namespace {
 
 thread_local std::string t_last_error;
 
-// An indirect access that leaves its tensor is the one data-dependent error with a status of its own; cards begin its rule with these words.
-constexpr std::string_view kOutOfBounds = "index out of bounds";
-
 NRT_STATUS execution_status(const Error& e) {
-  if (std::string_view(e.rule()).starts_with(kOutOfBounds)) return NRT_EXEC_OOB;
+  if (std::string_view(e.rule()).starts_with(kIndexOutOfBounds)) return NRT_EXEC_OOB;
   return NRT_EXEC_COMPLETED_WITH_ERR;
 }
 
