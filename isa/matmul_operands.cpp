@@ -79,18 +79,14 @@ void run_matmul(const Access& dst, const Access& stationary, const Access& movin
 
 void run_transpose(const Access& dst, const Access& data, const CoreMemory& m) {
   CopyNest n;
-  const auto add = [&n](int64_t count, ptrdiff_t to, ptrdiff_t from) {
-    if (count == 1) return;
-    n.count[n.ndim] = count;
-    n.dst[n.ndim] = to;
-    n.src[n.ndim++] = from;
-  };
-  const Access from = simplified(data), to = simplified(dst);
+  // data's free dims walk dst's first dim, dst's free dims walk data's first dim.
   int64_t walked = 1;
-  for (int i = from.ndim - 1; i >= 1; walked *= from.dims[i--].count) add(from.dims[i].count, walked * host_step(to, 0, m), host_step(from, i, m));
+  for (int i = data.ndim - 1; i >= 1; walked *= data.dims[i--].count)
+    if (data.dims[i].count > 1) n.append(data.dims[i].count, walked * host_step(dst, 0, m), host_step(data, i, m));
   walked = 1;
-  for (int i = to.ndim - 1; i >= 1; walked *= to.dims[i--].count) add(to.dims[i].count, host_step(to, i, m), walked * host_step(from, 0, m));
-  copy_nest(n, size_of(data.dtype), address(to, m), address(from, m));
+  for (int i = dst.ndim - 1; i >= 1; walked *= dst.dims[i--].count)
+    if (dst.dims[i].count > 1) n.append(dst.dims[i].count, host_step(dst, i, m), walked * host_step(data, 0, m));
+  copy_nest(n, size_of(data.dtype), address(dst, m), address(data, m));
 }
 
 void run_identity_transpose(const Access& dst, const Access& data, const Access& identity, const CoreMemory& m) {

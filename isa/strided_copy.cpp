@@ -28,20 +28,6 @@ Side side(const Access& a, int first, const CoreMemory& m) {
   return s;
 }
 
-// Appends a dim, merged with the one inside it where both sides walk on regularly.
-void append(CopyNest& n, int64_t count, ptrdiff_t dst, ptrdiff_t src) {
-  if (n.ndim > 0) {
-    const int i = n.ndim - 1;
-    if (dst == n.dst[i] * n.count[i] && src == n.src[i] * n.count[i]) {
-      n.count[i] *= count;
-      return;
-    }
-  }
-  n.count[n.ndim] = count;
-  n.dst[n.ndim] = dst;
-  n.src[n.ndim++] = src;
-}
-
 void remove(CopyNest& n, int i) {
   for (; i + 1 < n.ndim; ++i) n.count[i] = n.count[i + 1], n.dst[i] = n.dst[i + 1], n.src[i] = n.src[i + 1];
   --n.ndim;
@@ -152,7 +138,7 @@ int run_dim(const CopyNest& n, int to_size, int from_size) {
 
 template <class Run>
 void for_runs(CopyNest n, int to_size, int from_size, std::byte* dst, const std::byte* src, Run&& run) {
-  if (n.ndim == 0) append(n, 1, to_size, from_size);
+  if (n.ndim == 0) n.append(1, to_size, from_size);
   const int i = run_dim(n, to_size, from_size);
   const int64_t count = n.count[i];
   const ptrdiff_t dst_step = n.dst[i], src_step = n.src[i];
@@ -189,7 +175,7 @@ bool join(Side d, Side s, CopyNest& n) {
   while (i < d.ndim && j < s.ndim) {
     const int64_t take = std::min(d.count[i], s.count[j]);
     if (d.count[i] % take != 0 || s.count[j] % take != 0) return false;
-    append(n, take, d.step[i], s.step[j]);
+    n.append(take, d.step[i], s.step[j]);
     if ((d.count[i] /= take) == 1) ++i; else d.step[i] *= take;
     if ((s.count[j] /= take) == 1) ++j; else s.step[j] *= take;
   }
@@ -205,6 +191,19 @@ void walk(const Access& dst, const Access& src, const CoreMemory& m, OnNest&& on
 }
 
 }  // namespace
+
+void CopyNest::append(int64_t dim_count, ptrdiff_t dst_step, ptrdiff_t src_step) {
+  if (ndim > 0) {
+    const int i = ndim - 1;
+    if (dst_step == dst[i] * count[i] && src_step == src[i] * count[i]) {
+      count[i] *= dim_count;
+      return;
+    }
+  }
+  count[ndim] = dim_count;
+  dst[ndim] = dst_step;
+  src[ndim++] = src_step;
+}
 
 bool join(const Access& dst, int dst_first, const Access& src, int src_first, const CoreMemory& m, CopyNest& nest) {
   return join(side(dst, dst_first, m), side(src, src_first, m), nest);
@@ -267,7 +266,7 @@ void read_indices(const Access& a, const CoreMemory& m, std::vector<int32_t>& va
   CopyNest n;
   ptrdiff_t dense = sizeof(int32_t);
   for (int i = 0; i < s.ndim; ++i) {
-    append(n, s.count[i], dense, s.step[i]);
+    n.append(s.count[i], dense, s.step[i]);
     dense *= s.count[i];
   }
   convert_nest(n, Dtype::int32, reinterpret_cast<std::byte*>(values.data()), a.dtype, address(a, m));

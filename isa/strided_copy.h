@@ -16,6 +16,9 @@ struct CopyNest {
   int ndim = 0;
   std::array<int64_t, kMaxDims> count{};
   std::array<ptrdiff_t, kMaxDims> dst{}, src{};
+
+  // Adds the next dim outwards, merged with the one inside it where both sides walk on regularly.
+  void append(int64_t dim_count, ptrdiff_t dst_step, ptrdiff_t src_step);
 };
 
 // Joins the dims [first, ndim) of each side, which have equal element counts. False if no common nest exists (counts that do not divide one another).
