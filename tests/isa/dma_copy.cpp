@@ -102,7 +102,7 @@ TEST_CASE("dma_copy stops at an index out of range, or skips it") {
     FAIL("an index out of range was accepted");
   } catch (const Error& e) {
     CHECK(e.fault() == Fault::undefined);
-    CHECK(e.rule() == "index 10 is outside the table's 10 rows");
+    CHECK(e.rule().starts_with(kIndexOutOfBounds));
   }
   a.oob_mode = OobMode::skip;
   DmaCopy::run(a, m.memory());
