@@ -131,10 +131,10 @@ class DevicePools {
     std::lock_guard lock(mutex_);
     for (const auto& pool : pools_)
       for (const auto& s : pool.segments()) {
-        uint64_t largest = 0;
+        SegmentReport& segment =
+            out.emplace_back(static_cast<c10::DeviceIndex>(s->device), s->large, s->address, s->size, s->allocated);
         for (const Block* b = s->first; b; b = b->right)
-          if (b->free) largest = std::max(largest, b->extent);
-        out.push_back({static_cast<c10::DeviceIndex>(s->device), s->large, s->address, s->size, s->allocated, largest});
+          segment.blocks.push_back({s->address + b->offset, b->extent, b->requested, !b->free});
       }
   }
 

@@ -4,6 +4,7 @@
 #include <nrt/nrt.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace trn::torch_backend {
 
@@ -33,11 +34,16 @@ c10::DeviceIndex device_of(const void* address);
 // once, since one queue runs all work in order.
 c10::DeviceAllocator* allocator();
 
-// A segment and its blocks, for memory snapshots and the fragmentation report.
+// A segment and its blocks in address order, for memory snapshots and the fragmentation report.
+struct BlockReport {
+  uint64_t address, size, requested;
+  bool allocated;
+};
 struct SegmentReport {
   c10::DeviceIndex device;
   bool large;
-  uint64_t address, size, allocated, largest_free;
+  uint64_t address, size, allocated;
+  std::vector<BlockReport> blocks;
 };
 std::vector<SegmentReport> segments();
 

@@ -1,0 +1,26 @@
+"""Makes "neuron" a device of PyTorch: its name, torch.neuron, the generated methods, and what other libraries ask for later."""
+
+import sys
+
+
+def register(torch) -> None:
+    torch.utils.rename_privateuse1_backend("neuron")
+    from . import _C, _on_import, neuron  # noqa: F401  (_C registers kernels, hooks, guard and allocators)
+
+    torch._register_device_module("neuron", neuron)
+    for part in (
+        "memory",
+        "random",
+        "streams",
+        "amp",
+    ):  # so that `import torch.neuron.memory` finds this module, not a copy
+        sys.modules[f"torch.neuron.{part}"] = getattr(neuron, part)
+    torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
+
+    _on_import.call_after("torch._dynamo.device_interface", _register_dynamo)
+
+
+def _register_dynamo(device_interface) -> None:
+    from . import _dynamo
+
+    _dynamo.register(device_interface)
