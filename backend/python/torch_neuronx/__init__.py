@@ -1,4 +1,7 @@
-"""The "neuron" device for PyTorch. `import torch` alone loads it (entry point `torch.backends`); this package adds the helpers of TorchNeuron."""
+"""The "neuron" device for PyTorch, and the helpers of TorchNeuron.
+
+`import torch` alone loads the device (entry point `torch.backends`).
+"""
 
 import os
 
@@ -28,11 +31,10 @@ def _autoload() -> None:
 
     from . import _registration
 
-    _registration.register(torch)
+    _registration.register()
 
 
-import torch  # noqa: E402  (with the entry point installed this calls _autoload, so that must exist by now)
-
+# Imports torch, whose entry point calls _autoload again when this module was the first of the two.
 _autoload()
 
 from ._C import clear_op_tracking, executed_ops, fallback_ops  # noqa: E402

@@ -1,4 +1,4 @@
-"""Runs a function after another library's module has been imported, so that importing torch does not import that library."""
+"""Runs a function after another library's module has been imported: importing torch does not import that library."""
 
 import importlib.abc
 import sys

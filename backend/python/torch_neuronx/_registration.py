@@ -1,19 +1,17 @@
-"""Makes "neuron" a device of PyTorch: its name, torch.neuron, the generated methods, and what other libraries ask for later."""
+"""Makes "neuron" a device of PyTorch: its name, torch.neuron, generated methods, what other libraries ask for later."""
 
 import sys
 
+import torch
 
-def register(torch) -> None:
+
+def register() -> None:
     torch.utils.rename_privateuse1_backend("neuron")
     from . import _C, _on_import, neuron  # noqa: F401  (_C registers kernels, hooks, guard and allocators)
 
     torch._register_device_module("neuron", neuron)
-    for part in (
-        "memory",
-        "random",
-        "streams",
-        "amp",
-    ):  # so that `import torch.neuron.memory` finds this module, not a copy
+    # So that `import torch.neuron.memory` finds this module, not a copy of it.
+    for part in ("memory", "random", "streams", "amp"):
         sys.modules[f"torch.neuron.{part}"] = getattr(neuron, part)
     torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
 

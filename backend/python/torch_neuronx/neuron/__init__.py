@@ -1,7 +1,5 @@
 """torch.neuron."""
 
-import torch
-
 from .. import _C
 from . import amp, memory, random, streams
 from ._utils import _get_device_index

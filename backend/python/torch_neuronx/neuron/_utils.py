@@ -4,7 +4,10 @@ from .. import _C
 
 
 def _get_device_index(device, optional: bool = False, allow_cpu: bool = False) -> int:
-    """The index that `device` (int, str, torch.device or None) means. Without one: the current device if `optional`, else an error."""
+    """The index that `device` (int, str, torch.device or None) means.
+
+    Without one: the current device if `optional`, else an error.
+    """
     if isinstance(device, int):
         return device
     if isinstance(device, str):

@@ -1,4 +1,4 @@
-"""torch.neuron.memory. The queue is asynchronous: call torch.neuron.synchronize() before reading a statistic that must be exact."""
+"""torch.neuron.memory: the caching allocator's statistics, snapshots and reports."""
 
 import pickle
 from collections import OrderedDict
@@ -17,7 +17,10 @@ def empty_cache() -> None:
 
 
 def memory_stats(device=None) -> dict:
-    """Nested (`["allocated_bytes"]["current"]`) and flat (`["allocated_bytes.all.current"]`) at once; {} before the first allocation."""
+    """Nested (`["allocated_bytes"]["current"]`) and flat (`["allocated_bytes.all.current"]`) keys at once.
+
+    Empty before the first allocation.
+    """
     flat = torch.accelerator.memory_stats(_get_device_index(device, optional=True))
     if not flat:
         return OrderedDict()

@@ -1,4 +1,4 @@
-"""torch.neuron's streams and events. A core has one compute queue: streams order work for the program's sake, they do not overlap."""
+"""torch.neuron's streams and events. A core has one compute queue: streams order work, they do not overlap."""
 
 import torch
 
