@@ -1,6 +1,6 @@
 #include "isa/matmul_kernel.h"
 
-#include <oneapi/tbb/global_control.h>
+#include <hwy/cache_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
@@ -66,6 +66,43 @@ void block_of_rows(int64_t rows, int64_t k, const float* a, const float* b, floa
 int64_t BlockRows() { return kRows; }
 int64_t BlockColumns() { return columns_per_block(); }
 
+// Row k of the stationary operand, `m` floats, spread over the row blocks: out[block][k][kRows].
+void SpreadRow(int64_t k, int64_t depth, int64_t m, const float* row, float* out) {
+  out += k * kRows;
+  for (; m >= kRows; m -= kRows, row += kRows, out += depth * kRows) std::memcpy(out, row, kRows * sizeof(float));
+  if (m == 0) return;
+  std::memset(out, 0, kRows * sizeof(float));
+  std::memcpy(out, row, static_cast<size_t>(m) * sizeof(float));
+}
+
+// One column block of the moving operand, widened, for the dtypes that most products have. Elements of a row are consecutive. False: some other dtype.
+bool PackBlock(int64_t k, const std::byte* src, ptrdiff_t row_step, Dtype dtype, float* out) {
+  const D d;
+  const int64_t lanes = hn::MaxLanes(d);
+  constexpr int64_t kAhead = 4;  // rows lie far apart: fetch the line of this block some rows early
+  if (dtype == Dtype::float32) {
+    for (int64_t i = 0; i < k; ++i, src += row_step, out += 2 * lanes) {
+      hwy::Prefetch(src + kAhead * row_step);
+      const auto* from = reinterpret_cast<const float*>(src);
+      hn::Store(hn::LoadU(d, from), d, out);
+      hn::Store(hn::LoadU(d, from + lanes), d, out + lanes);
+    }
+    return true;
+  }
+  if (dtype == Dtype::bfloat16) {
+    const hn::RebindToUnsigned<D> wide;
+    const hn::Rebind<uint16_t, D> half;
+    for (int64_t i = 0; i < k; ++i, src += row_step, out += 2 * lanes) {
+      hwy::Prefetch(src + kAhead * row_step);
+      const auto* from = reinterpret_cast<const uint16_t*>(src);
+      hn::Store(hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(half, from)))), d, out);
+      hn::Store(hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(half, from + lanes)))), d, out + lanes);
+    }
+    return true;
+  }
+  return false;
+}
+
 // All m rows against one packed column block of b. A block narrower than two vectors is computed in full beside dst and copied.
 void Column(int64_t k, int64_t m, int64_t n, const float* a, const float* b, float* dst, ptrdiff_t dst_step, bool accumulate) {
   constexpr int64_t kColumns = columns_per_block();
@@ -91,6 +128,8 @@ namespace trn {
 
 HWY_EXPORT(BlockRows);
 HWY_EXPORT(BlockColumns);
+HWY_EXPORT(SpreadRow);
+HWY_EXPORT(PackBlock);
 HWY_EXPORT(Column);
 
 namespace {
@@ -117,15 +156,20 @@ class Workspace {
   size_t size_ = 0;
 };
 
+// Row i of the stationary operand as floats; `buffer` holds m.
+const float* row_of(const MatrixView& v, int64_t i, int64_t m, float* buffer) {
+  const std::byte* at = v.data + i * v.row_step;
+  if (v.dtype == Dtype::float32 && v.column_step == sizeof(float)) return reinterpret_cast<const float*>(at);
+  read_as_float(v.dtype, at, v.column_step, buffer, m);
+  return buffer;
+}
+
 // `width` columns from `column` of every row, `block` wide with zeros, k after k.
 void pack(const MatrixView& v, int64_t k, int64_t column, int64_t width, int64_t block, float* out) {
   const std::byte* at = v.data + column * v.column_step;
-  const bool plain = v.dtype == Dtype::float32 && v.column_step == sizeof(float);
+  if (width == block && v.column_step == size_of(v.dtype) && HWY_DYNAMIC_DISPATCH(PackBlock)(k, at, v.row_step, v.dtype, out)) return;
   for (int64_t i = 0; i < k; ++i, at += v.row_step, out += block) {
-    if (plain)
-      std::memcpy(out, at, width * sizeof(float));
-    else
-      read_as_float(v.dtype, at, v.column_step, out, width);
+    read_as_float(v.dtype, at, v.column_step, out, width);
     for (int64_t j = width; j < block; ++j) out[j] = 0;
   }
 }
@@ -150,8 +194,10 @@ void matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixVi
   static thread_local Workspace workspace;
   const int64_t rows = HWY_DYNAMIC_DISPATCH(BlockRows)(), block = HWY_DYNAMIC_DISPATCH(BlockColumns)();
   const int64_t blocks = (m + rows - 1) / rows;
-  float* packed = workspace.get(blocks * rows * k);
-  for (int64_t i = 0; i < blocks; ++i) pack(a, k, i * rows, std::min(rows, m - i * rows), rows, packed + i * rows * k);
+  float* packed = workspace.get(blocks * rows * k + m);
+  float* buffer = packed + blocks * rows * k;
+  const auto spread = HWY_DYNAMIC_DISPATCH(SpreadRow);
+  for (int64_t i = 0; i < k; ++i) spread(i, k, m, row_of(a, i, m, buffer), packed);
 
   const int64_t pieces = std::clamp<int64_t>(k * m * n / kWorkPerThread, 1, threads());
   if (pieces == 1) return columns(k, m, 0, n, packed, b, dst, dst_step, accumulate);
