@@ -32,6 +32,7 @@ HWY_INLINE void block(int64_t k, const float* HWY_RESTRICT a, const float* HWY_R
   const D d;
   const int64_t lanes = hn::MaxLanes(d);
   V left[kR], right[kR];
+  HWY_UNROLL(12)
   for (int64_t r = 0; r < kR; ++r) left[r] = right[r] = hn::Zero(d);
   for (int64_t i = 0; i < k; ++i, a += kRows, b += 2 * lanes) {
     const V b0 = hn::Load(d, b), b1 = hn::Load(d, b + lanes);
@@ -42,6 +43,7 @@ HWY_INLINE void block(int64_t k, const float* HWY_RESTRICT a, const float* HWY_R
       right[r] = hn::MulAdd(x, b1, right[r]);
     }
   }
+  HWY_UNROLL(12)
   for (int64_t r = 0; r < kR; ++r) {
     float* row = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(dst) + r * dst_step);
     if (accumulate) {
