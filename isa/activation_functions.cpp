@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "isa/activation_scalar.h"
 
@@ -27,9 +28,9 @@ HWY_INLINE void in_vectors(D d, float* dst, const float* src, size_t n, Body bod
   if (i == n) return;
   HWY_ALIGN float in[hn::MaxLanes(d)], out[hn::MaxLanes(d)];
   std::fill_n(in, lanes, 0.5f);
-  std::copy_n(src + i, n - i, in);
+  std::memcpy(in, src + i, (n - i) * sizeof(float));
   body(in, out);
-  std::copy_n(out, n - i, dst + i);
+  std::memcpy(dst + i, out, (n - i) * sizeof(float));
 }
 
 template <class F>
@@ -64,7 +65,7 @@ void Evaluate(Activation function, float* dst, const float* src, size_t n, float
   const D32 d;
   const V32 zero = hn::Zero(d), one = hn::Set(d, 1.0f);
   switch (function) {
-    case Activation::copy: return void(std::copy_n(src, n, dst));
+    case Activation::copy: return void(std::memmove(dst, src, n * sizeof(float)));
     case Activation::square: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::Mul(x, x); });
     case Activation::relu:
       return map32(dst, src, n, [=](V32 x) HWY_ATTR { return hn::IfThenElse(hn::Lt(x, zero), zero, x); });

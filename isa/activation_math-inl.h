@@ -24,13 +24,20 @@ using M64 = hn::Mask<D64>;
 
 HWY_INLINE V64 k(double value) { return hn::Set(D64(), value); }
 
-// c[0] + c[1] x + ..., Horner.
+// c[I] + c[I + 2] x + c[I + 4] x^2 + ..., unrolled.
+template <size_t I, size_t N>
+HWY_INLINE V64 every_other(const double (&c)[N], V64 x) {
+  if constexpr (I + 2 >= N) {
+    return k(c[I]);
+  } else {
+    return hn::Add(k(c[I]), hn::Mul(x, every_other<I + 2>(c, x)));
+  }
+}
+// c[0] + c[1] x + c[2] x^2 + ...: even and odd powers apart, so that two chains run at once.
 template <size_t N>
 HWY_INLINE V64 polynomial(const double (&c)[N], V64 x) {
-  V64 r = k(c[N - 1]);
-#pragma GCC unroll 16
-  for (size_t i = 1; i < N; ++i) r = hn::Add(hn::Mul(r, x), k(c[N - 1 - i]));
-  return r;
+  const V64 z = hn::Mul(x, x);
+  return hn::Add(every_other<0>(c, z), hn::Mul(x, every_other<1>(c, z)));
 }
 
 // x inside [-limit, limit]; NaN stays.

@@ -1,6 +1,7 @@
 #include "isa/alu.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -47,7 +48,7 @@ HWY_INLINE void zip(T* dst, A a, B b, size_t n, F f) {
     y[k] = b.one(i + k);
   }
   hn::Store(f(d, hn::Load(d, x), hn::Load(d, y)), d, z);
-  std::copy_n(z, n - i, dst + i);
+  std::memcpy(dst + i, z, (n - i) * sizeof(T));
 }
 
 template <class M>
@@ -176,7 +177,7 @@ template <class T>
 HWY_INLINE T reduce(AluOp op, bool is_unsigned, const T* a, size_t n) {
   T partial[kPartials];
   const size_t count = std::min(n, kPartials);
-  std::copy_n(a, count, partial);
+  std::memcpy(partial, a, count * sizeof(T));
   size_t i = count;
   if (n >= 2 * kPartials && reduce_groups(op, is_unsigned, a, n, partial)) i = n / kPartials * kPartials;
   for (; i < n; ++i) partial[i % kPartials] = scalar_form(op, is_unsigned, partial[i % kPartials], a[i]);
