@@ -60,7 +60,7 @@ NRT_STATUS nrt_sim_host_advance(double ns) {
 
 double nrt_sim_host_dispatch_ns(void) {
   double ns = 0;
-  call_any_time(__func__, [&] { ns = machine_spec().host_dispatch_ns; });
+  call_any_time(__func__, [&] { ns = trn::machine_spec().host_dispatch_ns; });
   return ns;
 }
 
