@@ -1,0 +1,155 @@
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <fstream>
+
+#include "backend/python/session.h"
+#include "backend/runtime/runtime.h"
+#include "isa/assembly.h"
+#include "isa/container.h"
+#include "isa/isa.h"
+#include "isa/table.h"
+#include "nrt/nrt_sim.h"
+#include "traces/counters.h"
+#include "traces/perfetto.h"
+#include "traces/report.h"
+#include "traces/summary.h"
+
+namespace py = pybind11;
+using namespace trn;
+
+namespace {
+
+py::dict totals_of(const Session& s) {
+  const Totals t = totals(s);
+  py::dict active;
+  for (size_t e = 0; e < kEngines; ++e) active[py::str(std::string(name(static_cast<Engine>(e))))] = t.engine_active_ns[e] / 1e3;
+  active["dma"] = t.dma_active_ns / 1e3;
+  py::dict d;
+  d["duration_us"] = s.duration_ns() / 1e3;
+  d["device_us"] = t.device_ns / 1e3;
+  d["launch_gap_us"] = t.launch_gap_ns / 1e3;
+  d["program_overhead_us"] = t.overhead_ns / 1e3;
+  d["active_us"] = active;
+  d["launches"] = t.launches;
+  d["instructions"] = t.instructions;
+  d["flops"] = t.flops;
+  d["hbm_bytes"] = t.hbm_read_bytes + t.hbm_write_bytes;
+  d["machine"] = s.spec ? s.spec->name : "";
+  return d;
+}
+
+py::list waits_of(const Session& s, size_t count) {
+  py::list out;
+  for (const WaitGroup& w : top_waits(s)) {
+    if (out.size() == count) break;
+    py::dict d;
+    d["engine"] = std::string(name(w.engine));
+    d["reason"] = std::string(name(w.reason));
+    d["waiter"] = w.waiter;
+    d["blocker"] = w.blocker;
+    d["us"] = w.ns / 1e3;
+    d["count"] = w.count;
+    out.append(d);
+  }
+  return out;
+}
+
+py::list programs_of(const Session& s) {
+  py::list out;
+  for (const ProgramGroup& g : by_program(s)) {
+    py::dict d;
+    d["op"] = g.op;
+    d["program"] = g.program;
+    d["launches"] = g.launches;
+    d["us"] = g.device_ns / 1e3;
+    d["flops"] = g.flops;
+    d["hbm_bytes"] = g.hbm_bytes;
+    out.append(d);
+  }
+  return out;
+}
+
+void write_perfetto_file(const Session& s, const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  write_perfetto(s, out);
+  if (!out.flush()) throw Error(Fault::illegal, "the trace could not be written", path);
+}
+
+py::dict runtime_counters() {
+  nrt_sim_counters_t c{};
+  nrt_sim_get_counters(&c, sizeof c);
+  py::dict d;
+  d["launches"] = c.launches;
+  d["programs_loaded"] = c.loads;
+  d["programs_timed"] = c.timings;
+  d["timings_cached"] = c.timings_cached;
+  d["failed_requests"] = c.errors;
+  d["bytes_to_device"] = c.bytes_to_device;
+  d["bytes_to_host"] = c.bytes_to_host;
+  d["device_us"] = c.device_ns / 1e3;
+  return d;
+}
+
+py::dict machine() {
+  const runtime::MachineDescription m = runtime::describe_machine();
+  py::dict d;
+  d["instance"] = m.instance;
+  d["lnc"] = m.lnc;
+  d["chips"] = m.chips;
+  d["total_cores"] = m.total_cores;
+  d["visible_cores"] = m.visible_cores;
+  d["hbm_bytes_per_core"] = m.hbm_bytes_per_core;
+  py::dict numbers;
+  for (const SpecField& f : spec_fields()) {
+    const Number& n = m.spec->*(f.member);
+    numbers[py::str(std::string(f.name))] = py::make_tuple(n.value, std::string(name(n.provenance)), std::string(n.source));
+  }
+  d["spec"] = numbers;
+  return d;
+}
+
+Program read_container(const py::bytes& bytes) {
+  const auto text = static_cast<std::string_view>(bytes);
+  return from_container(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_C, m) {
+  m.doc() = "trnsim's machine, traces and tools; the Python package wraps these";
+  py::register_exception<Error>(m, "Error", PyExc_RuntimeError);
+
+  py::class_<Session>(m, "Session")
+      .def("totals", &totals_of)
+      .def("top_waits", &waits_of)
+      .def("programs", &programs_of)
+      .def("summary_json", &summary_json, py::call_guard<py::gil_scoped_release>())
+      .def("report_json", &report_json, py::arg("max_slices") = 60000, py::call_guard<py::gil_scoped_release>())
+      .def("write_perfetto", &write_perfetto_file, py::call_guard<py::gil_scoped_release>());
+
+  m.def("start_recording", [] { runtime::recorder().start(); });
+  m.def("stop_recording", [] {
+    py::gil_scoped_release unlocked;
+    Session s = python::take_session();
+    runtime::recorder().stop();
+    return s;
+  });
+  m.def("last_launch", &python::last_launch, py::call_guard<py::gil_scoped_release>());
+  m.def("counters", &runtime_counters);
+  m.def("machine", &machine);
+  m.def("mode", [] { return static_cast<int>(nrt_sim_get_mode()); });
+  m.def("set_mode", [](int mode) { nrt_sim_set_mode(static_cast<nrt_sim_mode_t>(mode)); });
+
+  m.def("isa_markdown", &isa_markdown);
+  m.def("isa_json", &isa_json);
+  m.def("assemble", [](const std::string& text) {
+    const std::vector<std::byte> bytes = to_container(from_assembly(text));
+    return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  });
+  m.def("disassemble", [](const py::bytes& bytes) { return to_assembly(read_container(bytes)); });
+  m.def("check", [](const py::bytes& bytes) -> std::optional<std::string> {
+    const Verdict v = check(read_container(bytes), *runtime::describe_machine().spec);
+    return v ? std::optional(std::string(fault_name(v->fault)) + ": " + v->rule) : std::nullopt;
+  });
+}

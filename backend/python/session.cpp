@@ -1,0 +1,59 @@
+#include "backend/python/session.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "backend/runtime/runtime.h"
+#include "sim/simulate.h"
+
+namespace trn::python {
+namespace {
+
+static_assert(static_cast<int>(HostWork::fallback) == static_cast<int>(runtime::HostWork::fallback), "records and traces name host work alike");
+
+class Timelines {
+ public:
+  explicit Timelines(const Spec& spec) : spec_(spec) {}
+  std::shared_ptr<const Timeline> of(const std::shared_ptr<const runtime::LoadedProgram>& loaded) {
+    auto& kept = kept_[loaded->id];
+    if (!kept) {
+      TimelineRecorder recorder;
+      const Timing timing = simulate(loaded->program, spec_, &recorder);
+      kept = std::make_shared<const Timeline>(recorder.take(std::shared_ptr<const Program>(loaded, &loaded->program), timing));
+    }
+    return kept;
+  }
+
+ private:
+  const Spec& spec_;
+  std::unordered_map<uint32_t, std::shared_ptr<const Timeline>> kept_;
+};
+
+Launch launch(const runtime::LaunchRecord& r, Timelines& timelines) {
+  return {timelines.of(r.what), r.core, runtime::interned(r.source), r.submitted_ns, r.start_ns, r.end_ns};
+}
+
+}  // namespace
+
+Session take_session() {
+  runtime::synchronise_all();
+  Session s;
+  s.spec = runtime::describe_machine().spec;
+  Timelines timelines(*s.spec);
+  for (const runtime::LaunchRecord& r : runtime::recorder().take_launches())
+    if (r.status == NRT_SUCCESS) s.launches.push_back(launch(r, timelines));
+  std::stable_sort(s.launches.begin(), s.launches.end(), [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
+  for (const runtime::HostRecord& r : runtime::recorder().take_host())
+    s.host.push_back({static_cast<HostWork>(r.work), runtime::interned(r.source), r.start_ns, r.end_ns, r.bytes});
+  return s;
+}
+
+Session last_launch() {
+  Session s;
+  s.spec = runtime::describe_machine().spec;
+  Timelines timelines(*s.spec);
+  if (const auto last = runtime::recorder().last(); last.what) s.launches.push_back(launch(last, timelines));
+  return s;
+}
+
+}  // namespace trn::python

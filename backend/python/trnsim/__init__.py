@@ -1,0 +1,16 @@
+"""trnsim: what a simulated Trainium2 has and the hardware's own stack has not - modes, timelines, counters, the instruction table.
+
+    with trnsim.profile() as run:
+        ...                             # any work on the neuron device
+    run.duration_us, run.active_us      # simulated time on the modelled machine
+    run.write_perfetto("trace.pftrace")
+    run.write_html("report.html")
+"""
+
+from trnsim import _C
+from trnsim._run import Run, last_run, profile
+from trnsim._machine import counters, machine, mode
+
+Error = _C.Error
+
+__all__ = ["Error", "Run", "counters", "last_run", "machine", "mode", "profile"]
