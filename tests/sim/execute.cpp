@@ -1,5 +1,6 @@
 #include "sim/execute.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -24,7 +25,7 @@ struct Bench {
     add<TensorCopy>(p, Engine::vector, copy(sbuf(Dtype::float32, 128, 256, 32), sbuf(Dtype::float32, 128, 0, 32)), {{0, 1}}, 1);
     add<DmaCopy>(p, Engine::scalar, dma(hbm(Dtype::float32, 1, 128, 32), sbuf(Dtype::float32, 128, 256, 32)), {{1, 1}}, 2);
   }
-  void run(const bool volatile* cancelled = nullptr) {
+  void run(const std::atomic<bool>* cancelled = nullptr) {
     const std::array<std::span<std::byte>, 2> slots{std::as_writable_bytes(std::span(in)), std::as_writable_bytes(std::span(out))};
     execute(p, cores, slots, cancelled);
   }
@@ -71,7 +72,7 @@ TEST_CASE("a wrong injection is refused with its form") {
 
 TEST_CASE("a cancelled Program stops before its next instruction and says so") {
   Bench b;
-  const bool volatile cancelled = true;
+  const std::atomic<bool> cancelled{true};
   CHECK_THROWS_WITH(b.run(&cancelled), Catch::Contains("interrupted"));
   CHECK(b.out[0] == -1);
 }

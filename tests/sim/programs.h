@@ -2,6 +2,7 @@
 #include <initializer_list>
 
 #include "isa/isa.h"
+#include "sim/observer.h"
 
 namespace trn::test {
 
