@@ -6,8 +6,7 @@ namespace trn::compiler {
 namespace {
 
 constexpr int64_t kGrain = 2048;         // on-chip bucket: one PSUM bank, one row of 512 fp32
-constexpr int64_t kSlotBuckets = 1024;   // at most, per HBM slot
-constexpr int64_t kSlotGrain = 4096;
+constexpr int64_t kWritesPerBucket = 4;  // of an HBM slot, on average
 
 // Byte steps of an operand's dims that move, with its offset.
 struct Walk {
@@ -134,16 +133,17 @@ Dependences::Dependences(const TileProgram& p, const Spec& s) : p_(p), placed_(p
     for (const VirtualTile& t : p.tiles) tiles_.push_back(add_region(t.bytes, kGrain));
   }
   // Only slots that the Program writes can have hazards.
-  slots_.resize(p.program.slots.size());
+  std::vector<int64_t> writes(p.program.slots.size());
   for (const Instruction& i : p.program.instructions) {
     if (!row(i).is_dma) continue;
     const AccessList list = accesses(p.program, i);
-    for (int k = 0; k < list.count; ++k) {
-      const Access& a = *list.access[k];
-      if (a.space != Space::hbm || !list.written[k] || slots_[a.buffer].first != kNone) continue;
-      const int64_t bytes = p.program.slots[a.buffer].bytes;
-      slots_[a.buffer] = add_region(bytes, std::max(kSlotGrain, (bytes + kSlotBuckets - 1) / kSlotBuckets));
-    }
+    for (int k = 0; k < list.count; ++k)
+      if (list.access[k]->space == Space::hbm && list.written[k]) ++writes[list.access[k]->buffer];
+  }
+  slots_.resize(p.program.slots.size());
+  for (size_t slot = 0; slot < writes.size(); ++slot) {
+    const int64_t bytes = std::max<int64_t>(p.program.slots[slot].bytes, 1), buckets = writes[slot] / kWritesPerBucket + 1;
+    if (writes[slot] > 0) slots_[slot] = add_region(bytes, (bytes + buckets - 1) / buckets);
   }
   records_.reserve(p.program.instructions.size());
 }
@@ -185,7 +185,7 @@ void Dependences::touch(const Access& a, bool written, uint8_t core, bool whole_
   const auto [partition, partition_end] = partitions(a);
   Record use{.access = whole ? nullptr : &a, .begin = 0, .end = 0, .instruction = at_, .next = kNone,
              .partition = static_cast<uint8_t>(partition), .partition_end = static_cast<uint8_t>(partition_end),
-             .dense = written && !whole && is_dense(a)};
+             .dense = !whole && is_dense(a)};
   const int64_t first = std::clamp<int64_t>(range.begin / region.grain, 0, region.count - 1);
   const int64_t last = std::clamp<int64_t>((range.end - 1) / region.grain, first, region.count - 1);
   for (int64_t b = first; b <= last; ++b) {
@@ -200,17 +200,18 @@ void Dependences::touch(const Access& a, bool written, uint8_t core, bool whole_
 
 bool Dependences::meet(const Record& r, const Record& use) {
   if (r.end <= use.begin || use.end <= r.begin || r.partition_end <= use.partition || use.partition_end <= r.partition) return false;
-  return !r.access || !use.access || *r.access == *use.access || overlaps(Walk(*r.access), Walk(*use.access));
+  return (r.dense && use.dense) || !r.access || !use.access || overlaps(Walk(*r.access), Walk(*use.access));
 }
 
 // What a write replaces needs no record: whoever comes later waits for the write. Cuts off what is replaced; true if nothing remains.
 bool Dependences::replaces(const Record& write, Record& r) {
-  if (r.access && write.access && *r.access == *write.access) return true;
-  if (!write.dense || write.partition > r.partition || write.partition_end < r.partition_end) return false;
-  if (write.begin <= r.begin && r.end <= write.end) return true;
-  if (write.begin <= r.begin) r.begin = write.end;
-  if (write.end >= r.end) r.end = write.begin;
-  return false;
+  if (write.dense && write.partition <= r.partition && write.partition_end >= r.partition_end) {
+    if (write.begin <= r.begin && r.end <= write.end) return true;
+    if (write.begin <= r.begin) r.begin = write.end;
+    if (write.end >= r.end) r.end = write.begin;
+    return false;
+  }
+  return r.access && write.access && *r.access == *write.access;
 }
 
 void Dependences::scan(uint32_t& head, const Record& use, bool written, Hazard hazard) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <numeric>
 
 #include "memory/error.h"
@@ -13,6 +14,11 @@ std::string text(const Dims& d) {
   std::string s = "[";
   for (size_t i = 0; i < d.size(); ++i) s += (i ? ", " : "") + std::to_string(d[i]);
   return s + "]";
+}
+
+std::string text(double value) {
+  std::array<char, 32> digits;
+  return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
 }
 
 std::string text(const Node& n) { return std::string(name(n.dtype)) + text(n.shape); }
@@ -404,7 +410,7 @@ std::string listing(const Graph& g) {
     if (n.op == Op::map1) out += " " + std::string(name(n.fn));
     if (n.alu != AluOp::bypass) out += " " + std::string(name(n.alu));
     for (NodeId input : n.inputs) out += " %" + std::to_string(input);
-    if (n.op == Op::constant || n.op == Op::pad) out += " " + std::to_string(n.value);
+    if (n.op == Op::constant || n.op == Op::pad) out += " " + text(n.value);
     if (n.op == Op::slice) out += " " + std::to_string(n.start) + ":" + std::to_string(n.stop) + ":" + std::to_string(n.step);
     if (n.op == Op::pad) out += " " + std::to_string(n.start) + "," + std::to_string(n.stop);
     if (n.dim) out += " dim " + std::to_string(n.dim);

@@ -1,6 +1,9 @@
 #include "backend/compiler/tile_builder.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "backend/compiler/issue_model.h"
 
 namespace trn::compiler {
 namespace {
@@ -13,11 +16,6 @@ uint8_t queue_of(Engine engine) {
   for (size_t q = 0; q < kQueues.size(); ++q)
     if (kQueues[q].engine == engine) return static_cast<uint8_t>(q);
   throw Error(Fault::illegal, "this engine's stream feeds no DMA queue", std::string(name(engine)));
-}
-
-double ghz(Engine e, const Spec& s) {
-  const Number* clocks[] = {&s.tensor_ghz, &s.vector_ghz, &s.scalar_ghz, &s.gpsimd_ghz, &s.sync_ghz};
-  return *clocks[static_cast<int>(e)];
 }
 
 DmaCopy::Args copy(const Access& dst, const Access& src) {
@@ -160,7 +158,7 @@ Engine TileBuilder::least_loaded(EngineSet among) {
   const auto& instructions = program_.program.instructions;
   for (; weighed_ < instructions.size(); ++weighed_) {
     const Instruction& i = instructions[weighed_];
-    load_[i.core * kEngines + static_cast<int>(i.engine)] += row(i).cost(program_.program.raw_args(i), i.engine, spec_).busy / ghz(i.engine, spec_);
+    load_[i.core * kEngines + static_cast<int>(i.engine)] += issue_cost(program_.program, i, spec_).busy;
   }
   int best = -1;
   for (int e = 0; e < kEngines; ++e)
