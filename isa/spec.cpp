@@ -78,6 +78,8 @@ const std::vector<SpecField>& spec_fields() {
       {"dma_packet_ns", &S::dma_packet_ns, 0, kNs, "each packet beyond its bytes"},
       {"dma_max_packet_bytes", &S::dma_max_packet_bytes, 1, 1 << 24, "where elements are cut", true},
       {"dma_chunk_ns", &S::dma_chunk_ns, 0, kNs, "each chunk gathered into one packet on the SBUF side"},
+      {"dma_stagger_sbuf_ns", &S::dma_stagger_sbuf_ns, 0, kNs, "from one DMA engine's first packet to the next one's, SBUF source"},
+      {"dma_stagger_hbm_ns", &S::dma_stagger_hbm_ns, 0, kNs, "the same, HBM source"},
       {"dma_trigger_1d_ns", &S::dma_trigger_1d_ns, 0, kNs, "issue on the engine's stream, 1-D pattern"},
       {"dma_trigger_2d_ns", &S::dma_trigger_2d_ns, 0, kNs, "issue on the engine's stream, 2-D pattern"},
       {"dma_trigger_back_to_back_ns", &S::dma_trigger_back_to_back_ns, 0, kNs, "more when it follows another issue at once"},

@@ -54,6 +54,7 @@ struct Spec {
 
   // DMA.
   Number dma_engines, dma_queues, dma_partitions_per_engine, dma_bytes_per_ns, dma_packet_ns, dma_max_packet_bytes, dma_chunk_ns;
+  Number dma_stagger_sbuf_ns, dma_stagger_hbm_ns;
   Number dma_trigger_1d_ns, dma_trigger_2d_ns, dma_trigger_back_to_back_ns, dma_first_packet_sbuf_ns, dma_first_packet_hbm_ns;
   Number dma_completion_load_ns, dma_completion_store_ns, dma_swdge_build_ns, dma_swdge_interval_ns, dma_swdge_first_packet_sbuf_ns,
       dma_swdge_first_packet_hbm_ns, dma_queue_depth, dma_queue_stall_ns;

@@ -96,6 +96,8 @@ Spec make_trn2() {
   s.dma_packet_ns = {5, kMeasured, kRetimed, 2.5};
   s.dma_max_packet_bytes = {4096, kMeasured, kFusion};
   s.dma_chunk_ns = {7.7, kMeasured, kRetimed, 1};
+  s.dma_stagger_sbuf_ns = {10, kMeasured, kRetimed, 2};
+  s.dma_stagger_hbm_ns = {20, kMeasured, kRetimed, 10};
   s.dma_trigger_1d_ns = {517, kMeasured, kRetimed, 10};
   s.dma_trigger_2d_ns = {564, kMeasured, kRetimed, 10};
   s.dma_trigger_back_to_back_ns = {87, kMeasured, kRetimed, 10};

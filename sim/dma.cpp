@@ -35,9 +35,11 @@ void DmaEngines::submit(uint32_t id, int queue, const Transfer& t, Tick at) {
     }
     if (packets == 0) continue;
     auto& engine = engines_[static_cast<size_t>(e)];
+    auto& fifo = engine.queues[static_cast<size_t>(queue)];
     settle(engine, at);
-    engine.queues[static_cast<size_t>(queue)].push_back(
-        {id, t.reads_hbm || t.writes_hbm, static_cast<double>(packets), packet_ns * ticks_per_ns_});
+    // Engines get their descriptors one after another; behind an earlier transfer that goes unnoticed.
+    const double late = fifo.empty() ? static_cast<double>(e) * (t.reads_hbm ? spec_.dma_stagger_hbm_ns : spec_.dma_stagger_sbuf_ns) / packet_ns : 0;
+    fifo.push_back({id, t.reads_hbm || t.writes_hbm, static_cast<double>(packets) + late, packet_ns * ticks_per_ns_});
     plan(engine);
     ++used;
   }

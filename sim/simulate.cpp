@@ -200,6 +200,7 @@ void Run::try_start(uint32_t stream, Tick now) {
     }
     const CardRow& card = row(in);
     const Cost cost = card.cost(p_.raw_args(in), in.engine, s_);
+    const Tick idle_from = std::min(st.free, at);
     if (card.is_dma) {
       if (!start_dma(stream, index, at, now, cost)) return;
     } else if (in.engine == Engine::tensor) {
@@ -207,7 +208,7 @@ void Run::try_start(uint32_t stream, Tick now) {
     } else {
       start_compute(st, index, at, cost);
     }
-    if (posted >= 0 && at - st.wait_latency == posted) waited(st, index, std::min(st.busy_to, at), at, Reason::semaphore, blocker);
+    if (posted >= 0 && posted + st.wait_latency == at) waited(st, index, idle_from, at, Reason::semaphore, blocker);
     ++st.next;
   }
 }
