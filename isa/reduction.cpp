@@ -1,3 +1,4 @@
+#include <cmath>
 #include <vector>
 
 #include "isa/elementwise.h"
@@ -9,12 +10,106 @@ namespace {
 
 template <class T>
 T* scratch(int which, size_t n) {
-  static thread_local std::vector<T> buffers[4];
+  static thread_local std::vector<T> buffers[3];
   if (buffers[which].size() < n) buffers[which].resize(n);
   return buffers[which].data();
 }
 
-bool is_whole(const Operand& o) { return o.is_tile() ? !is_float(o.tile.dtype) : o.immediate == static_cast<int32_t>(o.immediate); }
+bool is_whole(const Operand& o) { return o.is_tile() ? !is_float(o.tile.dtype) : o.immediate == std::floor(o.immediate) && std::fabs(o.immediate) < 2147483648.0; }
+
+// fp32 or exact 32-bit arithmetic under one name.
+struct FloatMath {
+  using T = float;
+  static const T* load(const Rows& r, int p, int64_t at, int64_t n, T* buffer) { return r.floats(p, at, n, buffer); }
+  void apply(AluOp op, T* dst, const T* a, const T* b, size_t n) const { apply_float(op, dst, a, b, n); }
+  T reduce(AluOp op, const T* a, size_t n) const { return reduce_float(op, a, n); }
+  void negate(T* a, size_t n) const { apply_float(AluOp::multiply, a, a, -1.f, n); }
+};
+struct IntMath {
+  using T = int32_t;
+  bool is_unsigned;
+  static const T* load(const Rows& r, int p, int64_t at, int64_t n, T* buffer) { return r.ints(p, at, n, buffer); }
+  void apply(AluOp op, T* dst, const T* a, const T* b, size_t n) const { apply_int(op, is_unsigned, dst, a, b, n); }
+  T reduce(AluOp op, const T* a, size_t n) const { return reduce_int(op, is_unsigned, a, n); }
+  void negate(T* a, size_t n) const { apply_int(AluOp::subtract, is_unsigned, a, 0, a, n); }
+};
+
+// Each group's elements stand together: several small groups at a time, or one long one.
+template <class Math>
+void reduce_along(const Math& math, const Rows& d, const Rows& x, AluOp op, bool negate) {
+  using T = typename Math::T;
+  const int64_t group = x.elements() / d.elements();
+  const int64_t groups = std::clamp<int64_t>(Rows::kChunk / group, 1, d.elements());
+  T *in = scratch<T>(0, groups * group), *out = scratch<T>(1, groups);
+  for (int p = 0; p < d.partitions(); ++p)
+    for (int64_t g = 0; g < d.elements(); g += groups) {
+      const int64_t n = std::min(groups, d.elements() - g);
+      const T* values = Math::load(x, p, g * group, n * group, in);
+      for (int64_t i = 0; i < n; ++i) out[i] = math.reduce(op, values + i * group, group);
+      if (negate) math.negate(out, n);
+      d.store(p, g, n, out);
+    }
+}
+
+// Element i of every group at once, then element i + 1: many short groups, or groups that lie across memory. Sums run in order.
+template <class Math>
+void reduce_across(const Math& math, const Rows& d, const std::vector<Rows>& elements, AluOp op, bool negate) {
+  using T = typename Math::T;
+  T *in = scratch<T>(0, Rows::kChunk), *sum = scratch<T>(1, Rows::kChunk);
+  for (int p = 0; p < d.partitions(); ++p)
+    for (int64_t g = 0; g < d.elements(); g += Rows::kChunk) {
+      const int64_t n = std::min(Rows::kChunk, d.elements() - g);
+      std::copy_n(Math::load(elements[0], p, g, n, in), n, sum);
+      for (size_t i = 1; i < elements.size(); ++i) math.apply(op, sum, sum, Math::load(elements[i], p, g, n, in), n);
+      if (negate) math.negate(sum, n);
+      d.store(p, g, n, sum);
+    }
+}
+
+// The i-th elements of all groups as one pattern each, if that is the better walk; else empty.
+std::vector<Rows> across(const Access& data, int64_t groups, AluOp op, const CoreMemory& m) {
+  constexpr int64_t kLeastGroups = 8, kShort = 32;
+  const int64_t group = data.free_elements() / groups;
+  if (groups < kLeastGroups || group < 2 || op == AluOp::subtract) return {};
+  int split = 1;
+  int64_t outer = 1;
+  while (split < data.ndim && outer < groups) outer *= data.dims[split++].count;
+  if (outer != groups) return {};
+  int inner = data.ndim - 1;
+  while (inner > split && data.dims[inner].count == 1) --inner;
+  if (group >= kShort && std::abs(data.dims[inner].step) <= std::abs(data.dims[split - 1].step)) return {};
+
+  Access first = data;
+  first.ndim = static_cast<uint8_t>(split);
+  const Rows base(first, m);
+  std::vector<Rows> elements;
+  elements.reserve(group);
+  for (int64_t i = 0; i < group; ++i) {
+    ptrdiff_t bytes = 0;
+    int64_t rest = i;
+    for (int dim = data.ndim - 1; dim >= split; --dim) {
+      bytes += rest % data.dims[dim].count * host_step(data, dim, m);
+      rest /= data.dims[dim].count;
+    }
+    elements.push_back(base.shifted(bytes));
+  }
+  return elements;
+}
+
+template <class Math>
+void reduce(const Math& math, const Access& dst, AluOp op, const Access& data, bool negate, bool bits, const CoreMemory& m) {
+  Rows d(dst, m);
+  if (bits) d.as_bits(bit_pattern(dst.dtype));
+  auto elements = across(data, d.elements(), op, m);
+  if (elements.empty()) {
+    Rows x(data, m);
+    if (bits) x.as_bits(bit_pattern(data.dtype));
+    return reduce_along(math, d, x, op, negate);
+  }
+  if (bits)
+    for (Rows& r : elements) r.as_bits(bit_pattern(data.dtype));
+  reduce_across(math, d, elements, op, negate);
+}
 
 int32_t scan_ints(const ScanOps& ops, bool uns, int32_t* out, const int32_t* x, const int32_t* y, int32_t state, int64_t n) {
   const auto op0 = info(ops.op0).on_int, op1 = info(ops.op1).on_int;
@@ -28,33 +123,10 @@ int32_t scan_ints(const ScanOps& ops, bool uns, int32_t* out, const int32_t* x, 
 }  // namespace
 
 void run_reduce(const Access& dst, AluOp op, const Access& data, bool negate, const CoreMemory& m) {
-  Rows d(dst, m), x(data, m);
-  const int64_t group = x.elements() / d.elements();
-  // Several small groups at a time, or one long one.
-  const int64_t groups = std::clamp<int64_t>(Rows::kChunk / group, 1, d.elements());
-  if (is_exact_integer(op, dst.dtype, {data.dtype})) {
-    const bool uns = data.dtype == Dtype::uint32 || data.dtype == Dtype::uint64;
-    if (info(op).is_bitvec) d.as_bits(bit_pattern(dst.dtype)), x.as_bits(bit_pattern(data.dtype));
-    int32_t *in = scratch<int32_t>(0, groups * group), *out = scratch<int32_t>(1, groups);
-    for (int p = 0; p < d.partitions(); ++p)
-      for (int64_t g = 0; g < d.elements(); g += groups) {
-        const int64_t n = std::min(groups, d.elements() - g);
-        const int32_t* values = x.ints(p, g * group, n * group, in);
-        for (int64_t i = 0; i < n; ++i) out[i] = reduce_int(op, uns, values + i * group, group);
-        if (negate) apply_int(AluOp::subtract, uns, out, 0, out, n);
-        d.store(p, g, n, out);
-      }
-    return;
-  }
-  float *in = scratch<float>(0, groups * group), *out = scratch<float>(1, groups);
-  for (int p = 0; p < d.partitions(); ++p)
-    for (int64_t g = 0; g < d.elements(); g += groups) {
-      const int64_t n = std::min(groups, d.elements() - g);
-      const float* values = x.floats(p, g * group, n * group, in);
-      for (int64_t i = 0; i < n; ++i) out[i] = reduce_float(op, values + i * group, group);
-      if (negate) apply_float(AluOp::multiply, out, out, -1.f, n);
-      d.store(p, g, n, out);
-    }
+  if (is_exact_integer(op, dst.dtype, {data.dtype}))
+    reduce(IntMath{data.dtype == Dtype::uint32}, dst, op, data, negate, info(op).is_bitvec, m);
+  else
+    reduce(FloatMath{}, dst, op, data, negate, false, m);
 }
 
 void run_scan(const Access& dst, const Access& data0, const Access& data1, const Operand& initial, const ScanOps& ops, const CoreMemory& m) {

@@ -24,6 +24,13 @@ class Rows {
   // Reads and writes the elements as bit patterns, without sign extension.
   void as_bits(Dtype bits) { dtype_ = bits; }
 
+  // The same pattern, `bytes` further into each partition.
+  Rows shifted(ptrdiff_t bytes) const {
+    Rows r = *this;
+    r.base_ += bytes;
+    return r;
+  }
+
   // Elements as they stand in memory, packed.
   const std::byte* raw(int p, int64_t start, int64_t count, std::byte* buffer) const;
   void store_raw(int p, int64_t start, int64_t count, const std::byte* packed) const;

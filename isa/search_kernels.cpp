@@ -5,6 +5,7 @@
 
 #include "isa/index_kernels.h"
 #include "isa/rows.h"
+#include "isa/vector_kernels.h"
 
 namespace trn {
 
@@ -27,13 +28,14 @@ float* buffer(int which, size_t n) {
 
 void run_max8(const Access& dst, const Access& src, const CoreMemory& m) {
   const Rows d(dst, m), x(src, m);
-  const int64_t n = x.elements();
+  const auto n = static_cast<size_t>(x.elements());
   for (int p = 0; p < d.partitions(); ++p) {
     const float* row = x.floats(p, 0, n, buffer(0, n));
     std::array<float, kEight> best;
     int held = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      if (held == kEight && !greater(row[i], best[kEight - 1])) continue;
+    for (size_t i = 0; i < n; ++i) {
+      if (held == kEight && (i = find_greater(row, i, n, best[kEight - 1])) == n) break;
+      if (held == kEight && !greater(row[i], best[kEight - 1])) continue;  // NaN against NaN
       int at = held < kEight ? held++ : kEight - 1;
       for (; at > 0 && greater(row[i], best[at - 1]); --at) best[at] = best[at - 1];
       best[at] = row[i];
@@ -44,7 +46,7 @@ void run_max8(const Access& dst, const Access& src, const CoreMemory& m) {
 
 void run_find_index8(const Access& dst, const Access& data, const Access& vals, const CoreMemory& m) {
   const Rows d(dst, m), x(data, m), v(vals, m);
-  const int64_t n = x.elements();
+  const auto n = static_cast<size_t>(x.elements());
   for (int p = 0; p < d.partitions(); ++p) {
     const float* row = x.floats(p, 0, n, buffer(0, n));
     std::array<float, kEight> wanted;
@@ -52,13 +54,13 @@ void run_find_index8(const Access& dst, const Access& data, const Access& vals, 
     std::array<int32_t, kEight> found;
     for (int i = 0; i < kEight; ++i) {
       // A value that was asked for before continues behind its last match.
-      int64_t from = 0;
+      size_t from = 0;
       for (int j = i - 1; j >= 0; --j)
         if (same(values[j], values[i])) {
-          from = found[j] == kAbsent ? n : found[j] + 1;
+          from = found[j] == kAbsent ? n : static_cast<size_t>(found[j]) + 1;
           break;
         }
-      while (from < n && !same(row[from], values[i])) ++from;
+      from = find_equal(row, from, n, values[i]);
       found[i] = from < n ? static_cast<int32_t>(from) : kAbsent;
     }
     d.store(p, 0, kEight, found.data());
@@ -69,20 +71,20 @@ void run_match_replace8(const Access& dst, const Access& data, const Access& val
   const Rows d(dst, m), x(data, m), v(vals, m);
   std::optional<Rows> index;
   if (dst_index.present()) index.emplace(dst_index, m);
-  const int64_t n = x.elements();
+  const auto n = static_cast<size_t>(x.elements());
   for (int p = 0; p < d.partitions(); ++p) {
     const float* row = x.floats(p, 0, n, buffer(0, n));
     std::array<float, kEight> wanted;
     const float* values = v.floats(p, 0, kEight, wanted.data());
     std::array<int32_t, kEight> found;
     for (int i = kEight - 1; i >= 0; --i) {
-      int64_t from = 0;
+      size_t from = 0;
       for (int j = i + 1; j < kEight; ++j)
         if (same(values[j], values[i])) {
-          from = found[j] == kAbsent ? n : found[j] + 1;
+          from = found[j] == kAbsent ? n : static_cast<size_t>(found[j]) + 1;
           break;
         }
-      while (from < n && !same(row[from], values[i])) ++from;
+      from = find_equal(row, from, n, values[i]);
       found[i] = from < n ? static_cast<int32_t>(from) : kAbsent;
     }
     float* out = buffer(1, n);

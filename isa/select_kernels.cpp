@@ -8,6 +8,7 @@
 #include "isa/elementwise.h"
 #include "isa/rows.h"
 #include "isa/rules.h"
+#include "isa/vector_kernels.h"
 
 namespace trn {
 
@@ -30,20 +31,6 @@ T* scratch(int which, size_t n) {
   static thread_local std::vector<T> buffers[3];
   if (buffers[which].size() < n) buffers[which].resize(n);
   return buffers[which].data();
-}
-
-template <class T>
-void choose(T* dst, const T* src, ptrdiff_t src_step, const int32_t* predicate, bool reverse, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) dst[i] = (predicate[i] != 0) != reverse ? src[i * src_step] : dst[i];
-}
-
-void choose_bytes(int size, std::byte* dst, const std::byte* src, bool src_is_scalar, const int32_t* predicate, bool reverse, int64_t n) {
-  const ptrdiff_t step = src_is_scalar ? 0 : 1;
-  switch (size) {
-    case 1: return choose(reinterpret_cast<uint8_t*>(dst), reinterpret_cast<const uint8_t*>(src), step, predicate, reverse, n);
-    case 2: return choose(reinterpret_cast<uint16_t*>(dst), reinterpret_cast<const uint16_t*>(src), step, predicate, reverse, n);
-    default: return choose(reinterpret_cast<uint32_t*>(dst), reinterpret_cast<const uint32_t*>(src), step, predicate, reverse, n);
-  }
 }
 
 [[noreturn]] void outside(int64_t index, int64_t n) {
@@ -90,7 +77,7 @@ void run_copy_predicated(const Access& dst, const Operand& src, const Access& pr
     const std::byte* from = x ? x->raw(p, at, n, b.src) : scalar;
     const std::byte* old = d.raw(p, at, n, b.dst);
     auto* out = const_cast<std::byte*>(old);  // dst itself, or the buffer
-    choose_bytes(size, out, from, !x, w.ints(p, at, n, b.predicate), reverse, n);
+    choose_elements(size, out, from, x ? 1 : 0, w.ints(p, at, n, b.predicate), reverse, n);
     d.store_raw(p, at, n, out);
   });
 }
@@ -107,7 +94,7 @@ void run_select(const Access& dst, const Access& predicate, const Access& on_tru
     const float value = other ? other->scalar(p) : static_cast<float>(on_false.immediate);
     const int32_t* predicate_row = w.ints(p, at, n, b.predicate);
     const float* kept = x.floats(p, at, n, b.a);
-    for (int64_t i = 0; i < n; ++i) b.out[i] = (predicate_row[i] != 0) != reverse ? kept[i] : value;
+    select_floats(b.out, kept, value, predicate_row, reverse, n);
     if (most) {
       const float part = reduce_float(AluOp::maximum, b.out, n);
       best = at == 0 ? part : info(AluOp::maximum).on_float(best, part);

@@ -10,7 +10,8 @@
 namespace trn {
 
 // The reduced axes are data's last free dims: dst has one element for each consecutive group of data.free_elements() / dst.free_elements() elements in
-// data's pattern order (AWS's `axis` and `keepdims` are these two shapes). fp32 sums run in the fixed order of reduce_float (alu.h).
+// data's pattern order (AWS's `axis` and `keepdims` are these two shapes). fp32 sums run in a fixed order: that of reduce_float (alu.h), or one element
+// after the other for many short or scattered groups.
 struct TensorReduce {
   static constexpr std::string_view name = "tensor_reduce";
   static constexpr std::string_view doc = "dst = data reduced by op along its last free dims";
