@@ -66,32 +66,45 @@ void reduce_across(const Math& math, const Rows& d, const std::vector<Rows>& ele
     }
 }
 
+// Splits the free dims where `groups` elements lie outside: `inner` gets the reduced dims. A dim that spans both is cut in two. False if it cannot.
+bool split_groups(const Access& data, int64_t groups, Access& outer, std::vector<Dim>& inner) {
+  outer = data;
+  int64_t left = groups;
+  int i = 1;
+  for (; i < data.ndim && left % data.dims[i].count == 0; ++i) left /= data.dims[i].count;
+  outer.ndim = static_cast<uint8_t>(i);
+  if (left > 1) {
+    if (i == data.ndim || data.dims[i].count % left != 0) return false;
+    const int32_t rest = data.dims[i].count / static_cast<int32_t>(left);
+    outer.dims[i] = {data.dims[i].step * rest, static_cast<int32_t>(left)};
+    outer.ndim = static_cast<uint8_t>(i + 1);
+    inner.push_back({data.dims[i].step, rest});
+    ++i;
+  }
+  inner.insert(inner.end(), data.dims.begin() + i, data.dims.begin() + data.ndim);
+  return true;
+}
+
 // The i-th elements of all groups as one pattern each, if that is the better walk; else empty.
 std::vector<Rows> across(const Access& data, int64_t groups, AluOp op, const CoreMemory& m) {
   constexpr int64_t kLeastGroups = 8, kShort = 32;
   const int64_t group = data.free_elements() / groups;
   if (groups < kLeastGroups || group < 2 || op == AluOp::subtract) return {};
-  int split = 1;
-  int64_t outer = 1;
-  while (split < data.ndim && outer < groups) outer *= data.dims[split++].count;
-  if (outer != groups) return {};
-  int inner = data.ndim - 1;
-  while (inner > split && data.dims[inner].count == 1) --inner;
-  if (group >= kShort && std::abs(data.dims[inner].step) <= std::abs(data.dims[split - 1].step)) return {};
+  Access outer;
+  std::vector<Dim> inner;
+  if (!split_groups(simplified(data), groups, outer, inner)) return {};
+  if (group >= kShort && std::abs(inner.back().step) <= std::abs(outer.dims[outer.ndim - 1].step)) return {};
 
-  Access first = data;
-  first.ndim = static_cast<uint8_t>(split);
-  const Rows base(first, m);
+  const Rows base(outer, m);
   std::vector<Rows> elements;
   elements.reserve(group);
   for (int64_t i = 0; i < group; ++i) {
-    ptrdiff_t bytes = 0;
-    int64_t rest = i;
-    for (int dim = data.ndim - 1; dim >= split; --dim) {
-      bytes += rest % data.dims[dim].count * host_step(data, dim, m);
-      rest /= data.dims[dim].count;
+    int64_t place = 0, rest = i;
+    for (auto d = inner.rbegin(); d != inner.rend(); ++d) {
+      place += rest % d->count * d->step;
+      rest /= d->count;
     }
-    elements.push_back(base.shifted(bytes));
+    elements.push_back(base.shifted(place * size_of(data.dtype)));
   }
   return elements;
 }

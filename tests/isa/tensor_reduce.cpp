@@ -37,6 +37,24 @@ TEST_CASE("tensor_reduce takes groups and any pattern") {
   }
 }
 
+TEST_CASE("tensor_reduce cuts a dim where groups end inside it") {
+  Machine m;
+  // 64 groups of 6 out of dims [16][24] in one walk, and 12 groups of 40 whose elements lie 12 apart.
+  for (const auto& [groups, data] : {std::pair{64, tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 16}, {25, 16}, {1, 24}})},
+                                     {12, tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 16}, {1, 12}, {12, 40}})}}) {
+    const TensorReduce::Args a{tile(Space::sbuf, Dtype::float32, 0, 8192, {{1, 16}, {1, groups}}), AluOp::add, data, false};
+    REQUIRE_FALSE(TensorReduce::check(a, Engine::vector, trn2()));
+    m.fill(data, [](int64_t i) { return i % 97 - 40; });
+    TensorReduce::run(a, m.memory());
+    const int64_t group = data.free_elements() / groups;
+    for (int64_t g = 0; g < a.dst.elements(); ++g) {
+      double sum = 0;
+      for (int64_t i = 0; i < group; ++i) sum += m.get(data, g * group + i);
+      REQUIRE(m.get(a.dst, g) == sum);
+    }
+  }
+}
+
 TEST_CASE("tensor_reduce is exact in integers") {
   using namespace example;
   Machine m;
