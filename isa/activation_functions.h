@@ -90,9 +90,10 @@ constexpr std::optional<Activation> activation_named(std::string_view text) {
   return std::nullopt;
 }
 
-// dst[i] = f(src[i]), vectorised with run-time dispatch; the same bits on every CPU. `dst` may be `src`. The real function over all of fp32, not the
-// hardware's piecewise polynomial, whose coefficients are not public (nor what it gives outside its valid range): within 1 ulp of the exact value, 2 ulp for
-// composed functions; sqrt and reciprocal correctly rounded; special values as in IEEE 754 and PyTorch. `slope` is prelu's for negative inputs.
+// dst[i] = f(src[i]). `dst` may be `src`. The real function over all of fp32, computed in fp64 and rounded once: within 0.51 units in the last place.
+// Not the hardware's piecewise polynomial, whose coefficients are not public, nor what that gives outside its valid range. Special values as in
+// IEEE 754 and PyTorch. Vectorised with run-time dispatch and the same bits on every CPU, except the functions that call the C library:
+// arcsin to arctanh, lgamma, and trigonometry beyond 2^22. `slope` is prelu's for negative inputs.
 void apply_activation(Activation f, float* dst, const float* src, size_t n, float slope = 0);
 
 }  // namespace trn

@@ -1,5 +1,7 @@
 #include "isa/isa.h"
 
+#include <bit>
+
 #include "isa/enum_names.h"
 
 namespace trn {
@@ -15,6 +17,8 @@ template <class T>
 bool is_damaged(const T& value) {
   if constexpr (std::is_enum_v<T>) {
     return static_cast<size_t>(value) >= enum_count<T>;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return std::bit_cast<unsigned char>(value) > 1;
   } else if constexpr (std::is_same_v<T, Access>) {
     return is_damaged(value.space) || is_damaged(value.dtype) || value.ndim > Access::kMaxDims;
   } else if constexpr (std::is_same_v<T, Operand>) {

@@ -108,6 +108,10 @@ TEST_CASE("values that no enum has are refused before anything looks at them") {
   CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.dtype = static_cast<Dtype>(200); })), Contains("field src"));
   CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.space = static_cast<Space>(9); })), Contains("field src"));
   CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.dst.ndim = 77; })), Contains("field dst"));
+  Program p = small();
+  auto* bytes = reinterpret_cast<unsigned char*>(&p.words[p.instructions[0].args]);
+  bytes[offsetof(DmaCopy::Args, index_selects_dst)] = 77;
+  CHECK_THAT(complaint(p), Contains("field index_selects_dst"));
 }
 
 TEST_CASE("a card's own rule is passed on with the instruction's place") {
