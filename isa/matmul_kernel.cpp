@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <vector>
+
+#include "isa/tile_matmul.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "isa/matmul_kernel.cpp"
@@ -193,6 +196,9 @@ void set_threads(int count) { g_threads = std::max(1, count); }
 int threads() { return g_threads; }
 
 void matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+  const auto narrow = [](const MatrixView& v) { return v.dtype == Dtype::bfloat16 && v.column_step == 2; };
+  if (narrow(a) && narrow(b) && has_tiles()) return tile_matmul(k, m, n, a, b, dst, dst_step, accumulate);
+
   static thread_local Workspace workspace;
   const int64_t rows = HWY_DYNAMIC_DISPATCH(BlockRows)(), block = HWY_DYNAMIC_DISPATCH(BlockColumns)();
   const int64_t blocks = (m + rows - 1) / rows;

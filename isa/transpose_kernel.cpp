@@ -110,6 +110,16 @@ void transpose(int size, int64_t rows, int64_t columns, std::byte* dst, ptrdiff_
   }
 }
 
+void interleave(const uint16_t* first, const uint16_t* second, int64_t n, uint32_t* pairs, ptrdiff_t step) {
+  const hn::CappedTag<uint32_t, 16> d;
+  const hn::Rebind<uint16_t, decltype(d)> half;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < n; i += lanes) {
+    const auto low = hn::PromoteTo(d, hn::LoadU(half, first + i)), high = hn::PromoteTo(d, hn::LoadU(half, second + i));
+    hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), d, pairs + i / 16 * step + i % 16);
+  }
+}
+
 }  // namespace trn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -117,9 +127,14 @@ HWY_AFTER_NAMESPACE();
 namespace trn {
 
 HWY_EXPORT(transpose);
+HWY_EXPORT(interleave);
 
 void transpose(int size, int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_step, const std::byte* src, ptrdiff_t src_step) {
   HWY_DYNAMIC_DISPATCH(transpose)(size, rows, columns, dst, dst_step, src, src_step);
+}
+
+void interleave(const uint16_t* first, const uint16_t* second, int64_t n, uint32_t* pairs, ptrdiff_t step) {
+  HWY_DYNAMIC_DISPATCH(interleave)(first, second, n, pairs, step);
 }
 
 }  // namespace trn
