@@ -68,6 +68,8 @@ const Tensor& resize_(const Tensor& self, IntArrayRef size, std::optional<c10::M
 }
 
 Tensor& set_storage_strided(Tensor& self, c10::Storage source, int64_t offset, IntArrayRef size, IntArrayRef stride) {
+  TORCH_CHECK(source.device() == self.device(), "Attempted to set the storage of a tensor on device ", self.device(),
+              " to a storage on different device ", source.device(), ". The devices must match.");
   at::TensorImpl* impl = self.unsafeGetTensorImpl();
   impl->set_storage_keep_dtype(std::move(source));
   impl->set_storage_offset(offset);
@@ -96,6 +98,7 @@ Tensor& set_tensor(Tensor& self, const Tensor& source) {
 }
 
 Tensor& set_empty(Tensor& self) {
+  const c10::DeviceGuard guard(self.device());
   return set_storage_strided(self, c10::Storage(c10::Storage::use_byte_size_t(), 0, allocator(), true), 0, {0}, {1});
 }
 

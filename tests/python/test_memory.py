@@ -1,6 +1,7 @@
 """The allocator's statistics. Each test looks at differences: other tests of the process hold segments."""
 
 import gc
+from itertools import pairwise
 
 import pytest
 import torch
@@ -182,3 +183,25 @@ def test_pinned_host_cache_reuses_blocks():
     address = first.data_ptr()
     del first
     assert torch.empty(6000, dtype=torch.uint8, pin_memory=True).data_ptr() == address
+
+
+def test_random_requests_never_overlap():
+    import random
+
+    choose = random.Random(0)
+    live: list[torch.Tensor] = []
+    for _ in range(400):
+        if live and choose.random() < 0.45:
+            live.pop(choose.randrange(len(live)))
+        else:
+            size = int(2 ** choose.uniform(0, 24.5))
+            live.append(torch.empty(size, dtype=torch.uint8, device="neuron"))
+    spans = sorted((t.data_ptr(), t.data_ptr() + t.numel()) for t in live)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+    assert all(start % 256 == 0 for start, _ in spans)
+    live.clear()
+    torch.neuron.empty_cache()
+    for segment in torch.neuron.memory_snapshot():  # what is left holds tensors of others, and no two free neighbours
+        states = [block["state"] for block in segment["blocks"]]
+        assert "active_allocated" in states
+        assert all(a != b or a != "inactive" for a, b in pairwise(states))

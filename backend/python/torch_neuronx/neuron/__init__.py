@@ -153,10 +153,6 @@ def _sleep(cycles: int) -> None:
     """Nothing: a simulated core has no reason to be kept busy."""
 
 
-def _lazy_init() -> None:
-    init()
-
-
 def __getattr__(name: str):
     if name == "default_generators":
         return tuple(_C.default_generator(index) for index in range(device_count()))

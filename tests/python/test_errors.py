@@ -1,0 +1,87 @@
+"""Errors of queued work: what they say, when they surface, and that the device stays usable."""
+
+import inspect
+
+import pytest
+import torch
+
+
+def bad_lookup(table):
+    return torch.index_select(table, 0, torch.tensor([1, 99]).neuron())
+
+
+def line_of_bad_lookup() -> str:
+    lines, first = inspect.getsourcelines(bad_lookup)
+    return f"{__file__}:{first + len(lines) - 1}"
+
+
+WAITS = [torch.neuron.synchronize, torch.accelerator.synchronize, lambda: torch.ones(1).neuron().item()]
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_the_next_wait_names_stage_op_and_line(wait):
+    host = torch.arange(8.0).reshape(4, 2)
+    table = host.neuron()
+    bad_lookup(table)
+    with pytest.raises(RuntimeError, match="NRT EXECUTION FAILED") as error:
+        wait()
+    assert "aten::index_select" in str(error.value)
+    assert line_of_bad_lookup() in str(error.value)
+    assert "status=1006" in str(error.value)
+    torch.neuron.synchronize()
+    assert torch.equal(torch.index_select(table, 0, torch.tensor([3, 0]).neuron()).cpu(), host[[3, 0]])
+
+
+def test_the_first_of_several_is_reported_once():
+    table = torch.ones(4, 2).neuron()
+    bad_lookup(table)
+    bad_lookup(table)
+    with pytest.raises(RuntimeError, match="1006"):
+        torch.neuron.synchronize()
+    torch.neuron.synchronize()
+
+
+def test_the_error_belongs_to_its_device():
+    with torch.neuron.device(1):
+        torch.index_select(torch.ones(4, 2).to(1), 0, torch.tensor([7]).to(1))
+    torch.neuron.synchronize(0)
+    with pytest.raises(RuntimeError, match="1006"):
+        torch.neuron.synchronize(1)
+
+
+def test_launch_blocking_raises_at_the_op(fresh_python):
+    script = """
+import torch
+table, index = torch.ones(4, 2).neuron(), torch.tensor([9]).neuron()
+try:
+    torch.index_select(table, 0, index)
+except RuntimeError as error:
+    print("NRT EXECUTION FAILED" in str(error))
+"""
+    assert fresh_python(script, NEURON_LAUNCH_BLOCKING="1").strip() == "True"
+
+
+def test_interrupt_leaves_the_device_usable(fresh_python):
+    script = """
+import os, signal, threading, time, torch
+a = torch.ones(1024, 1024).neuron()
+torch.neuron.synchronize()
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.time()
+try:
+    while time.time() - start < 60:
+        for _ in range(50):
+            b = a @ a
+        torch.neuron.synchronize()
+except KeyboardInterrupt:
+    print("interrupted")
+print((torch.ones(2).neuron() + 1).cpu().tolist())
+"""
+    assert fresh_python(script).split("\n")[:2] == ["interrupted", "[2.0, 2.0]"]
+
+
+def test_mixed_devices_are_refused():
+    with pytest.raises(RuntimeError, match=r"[Dd]evice"):
+        torch.ones(2).neuron() + torch.ones(2)
+    with pytest.raises(RuntimeError, match=r"[Dd]evice"):
+        torch.ones(2).to("neuron:0") + torch.ones(2).to("neuron:1")
