@@ -16,6 +16,7 @@
 #include "backend/torch/parameters.h"
 #include "backend/torch/queue.h"
 #include "backend/torch/runtime.h"
+#include "backend/torch/source.h"
 
 namespace trn::torch_backend {
 namespace {
@@ -198,6 +199,7 @@ void Operator::launch(const Entry& entry, const Scan& scan, const IValue* argume
   const auto device = static_cast<c10::DeviceIndex>(scan.device);
   std::optional<c10::DeviceGuard> guard;
   if (current_device() != device) guard.emplace(c10::Device(kNeuron, device));
+  const SourceScope source(name());
 
   c10::SmallVector<Tensor, 2> temporaries;
   for (const ResultInfo& r : entry.results) {

@@ -10,6 +10,7 @@
 namespace trn::torch_backend {
 namespace {
 
+thread_local int scopes = 0;
 constexpr int kFrames = 24;  // how far up the stack a line outside torch is looked for
 
 struct Site {
@@ -101,6 +102,15 @@ uint32_t find_source(const char* op) {
 
 }  // namespace
 
-void set_source(const char* op) { nrt_sim_set_source(find_source(op)); }
+void set_source(const char* op) {
+  if (scopes == 0) nrt_sim_set_source(find_source(op));
+}
+
+SourceScope::SourceScope(const char* op) {
+  set_source(op);
+  ++scopes;
+}
+
+SourceScope::~SourceScope() { --scopes; }
 
 }  // namespace trn::torch_backend

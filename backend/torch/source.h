@@ -6,4 +6,14 @@ namespace trn::torch_backend {
 // train.py:12". The line is the innermost one outside torch's own files. `op` must live as long as the process.
 void set_source(const char* op);
 
+// The same for as long as it lives: what is queued inside is part of `op`, whatever it calls itself. Taken before any
+// lock, because finding the line needs the interpreter's.
+class SourceScope {
+ public:
+  explicit SourceScope(const char* op);
+  ~SourceScope();
+  SourceScope(const SourceScope&) = delete;
+  SourceScope& operator=(const SourceScope&) = delete;
+};
+
 }  // namespace trn::torch_backend
