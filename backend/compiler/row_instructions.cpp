@@ -36,7 +36,7 @@ Value RowValues::tile_value(NodeId id, uint32_t mask) {
 std::optional<RowValues::Scaled> RowValues::scaled(NodeId id, uint32_t mask) {
   const Node& n = plan_.graph[id];
   if (n.op != Op::map2) return {};
-  if (n.inputs.size() == 1) return Scaled{n.inputs[0], {n.alu, {}, false}};
+  if (info(n.alu).arity == 1) return Scaled{n.inputs[0], {n.alu, {}, false}};
   const NodeId a = n.inputs[0], b = n.inputs[1];
   if (is_constant(a) && is_constant(b)) return {};
   if (is_scalar(b) && !is_constant(a)) return Scaled{a, {n.alu, scalar_term(b), false}};
@@ -60,7 +60,7 @@ Value RowValues::map2(NodeId id, Dtype d) {
   const Dtype dtype = plan_.graph[n.inputs[0]].dtype;
   if (auto outer = scaled(id, mask)) {
     if (n.alu == AluOp::invert && dtype == Dtype::boolean) outer->step.op = AluOp::equal;  // "not": equal to 0
-    const Scaled inner = n.inputs.size() == 2 ? absorb(outer->data, dtype, mask, n.alu) : Scaled{outer->data, {}};
+    const Scaled inner = absorb(outer->data, dtype, mask, n.alu);
     const Value data = tile_value(inner.data, mask), out = result(d, mask);
     const auto a = together({out, data}, mask);
     inner.step.present() ? scalar_steps(t_, a[0], a[1], inner.step, outer->step) : scalar_steps(t_, a[0], a[1], outer->step);
@@ -94,7 +94,7 @@ Value RowValues::map1(NodeId id, Dtype d, const Access& sum) {
   a.op = n.fn;
   NodeId data = n.inputs[0];
   const auto peel = [&](AluOp op) -> std::optional<Scaled> {
-    if (plan_.graph[data].op != Op::map2 || plan_.graph[data].alu != op || plan_.graph[data].inputs.size() != 2) return {};
+    if (plan_.graph[data].op != Op::map2 || plan_.graph[data].alu != op) return {};
     const Scaled inner = absorb(data, Dtype::float32, mask, AluOp::add);
     if (!inner.step.present()) return {};
     return inner;
@@ -143,7 +143,7 @@ bool RowValues::get_with_sum(NodeId id, const Access& sum) {
     remember(id, map1(id, Dtype::float32, sum));
     return true;
   }
-  if (n.op != Op::map2 || n.alu != AluOp::multiply || n.inputs.size() != 2 || base(n.inputs[0]) != base(n.inputs[1])) return false;
+  if (n.op != Op::map2 || n.alu != AluOp::multiply || base(n.inputs[0]) != base(n.inputs[1])) return false;
   remember(id, square_with_sum(n.inputs[0], sum));
   return true;
 }

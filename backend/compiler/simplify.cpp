@@ -114,7 +114,7 @@ class Simplifier {
   NodeId rebuild(const Node& n, const std::vector<NodeId>& at) {
     switch (n.op) {
       case Op::map1: return out_.map(n.fn, at[0]);
-      case Op::map2: return at.size() == 1 ? out_.map(n.alu, at[0]) : out_.map(n.alu, at[0], at[1]);
+      case Op::map2: return out_.map(n.alu, at[0], at[1]);
       case Op::select: return out_.select(at[0], at[1], at[2]);
       default: return out_.cast(at[0], n.dtype);
     }
@@ -160,7 +160,7 @@ class Simplifier {
 
   NodeId without_identity(const Node& n, const std::vector<NodeId>& at) {
     if (n.op == Op::cast) return without_round_trip(n, at[0]);
-    if (n.op != Op::map2 || at.size() != 2) return -1;
+    if (n.op != Op::map2) return -1;
     for (const Identity& i : kIdentities) {
       if (i.op != n.alu) continue;
       const auto is_neutral = [&](NodeId id) { return out_[id].op == Op::constant && out_[id].value == i.neutral; };

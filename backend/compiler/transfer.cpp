@@ -5,24 +5,6 @@
 namespace trn::compiler {
 namespace {
 
-void push_joined(std::vector<Dim>& dims, int64_t step, int64_t count) {
-  if (count == 1) return;
-  if (!dims.empty() && dims.back().step == step * count) {
-    dims.back() = {static_cast<int32_t>(step), static_cast<int32_t>(dims.back().count * count)};
-    return;
-  }
-  dims.push_back({static_cast<int32_t>(step), static_cast<int32_t>(count)});
-}
-
-Access hbm(const View& v, int64_t element, const std::vector<Dim>& outer, const std::vector<Dim>& inner) {
-  Access a{.space = Space::hbm, .dtype = v.dtype, .ndim = 0, .buffer = v.slot};
-  a.offset = v.offset + element * size_of(v.dtype);
-  for (const auto* dims : {&outer, &inner})
-    for (const Dim& d : *dims) a.dims[a.ndim++] = d;
-  if (a.ndim == 0) a.dims[a.ndim++] = {1, 1};
-  return a;
-}
-
 // Covers [first, first+count) of the row-major space `dims` with boxes; visit(index of the box's first element per dim, counts per dim).
 template <class Visit>
 void for_each_box(const std::vector<Dim>& dims, size_t most_dims, int64_t first, int64_t count, Visit visit) {
@@ -55,25 +37,47 @@ void for_each_move(const Block& b, const Source& s, uint32_t mask, const Access&
   const auto inner = free_dims(b, s.steps, mask);
   const int64_t start = start_of(b, s);
   for (const RowBox& box : row_boxes(b, s.steps, Access::kMaxDims - inner.size()))
-    move(slice(tile, 0, box.at, box.count), hbm(s.view, start + box.offset, box.dims, inner));
+    move(slice(tile, 0, box.at, box.count), hbm_access(s.view, start + box.offset, box.dims, inner));
 }
 
 }  // namespace
 
-std::vector<RowBox> row_boxes(const Block& b, const Dims& steps, size_t most_dims) {
-  std::vector<Dim> dims;
-  for (const Walk& w : b.rows) push_joined(dims, steps[w.axis] * w.step, w.count);
-  if (dims.empty()) return {{0, b.partitions, 0, {}}};
+void push_joined(std::vector<Dim>& dims, int64_t step, int64_t count) {
+  if (count == 1) return;
+  if (!dims.empty() && dims.back().step == step * count) {
+    dims.back() = {static_cast<int32_t>(step), static_cast<int32_t>(dims.back().count * count)};
+    return;
+  }
+  dims.push_back({static_cast<int32_t>(step), static_cast<int32_t>(count)});
+}
+
+Access hbm_access(const View& v, int64_t element, const std::vector<Dim>& outer, const std::vector<Dim>& inner) {
+  Access a{.space = Space::hbm, .dtype = v.dtype, .ndim = 0, .buffer = v.slot};
+  a.offset = v.offset + element * size_of(v.dtype);
+  for (const auto* dims : {&outer, &inner})
+    for (const Dim& d : *dims) a.dims[a.ndim++] = d;
+  if (a.ndim == 0) a.dims[a.ndim++] = {1, 1};
+  return a;
+}
+
+std::vector<RowBox> cut_rows(const std::vector<Dim>& dims, size_t most_dims, int64_t first, int64_t count) {
+  if (dims.empty()) return {{0, count, 0, {}}};
   std::vector<RowBox> boxes;
-  int at = 0;
-  for_each_box(dims, most_dims, b.first_row, b.partitions, [&](size_t d, int64_t first, int64_t n, int64_t count) {
-    RowBox box{at, static_cast<int>(count), offset_of(dims, first), {}};
+  int64_t at = 0;
+  for_each_box(dims, most_dims, first, count, [&](size_t d, int64_t index, int64_t n, int64_t size) {
+    RowBox box{at, size, offset_of(dims, index), {}};
     push_joined(box.dims, dims[d].step, n);
     for (size_t i = d + 1; i < dims.size(); ++i) push_joined(box.dims, dims[i].step, dims[i].count);
-    at += box.count;
+    at += size;
     boxes.push_back(std::move(box));
   });
   return boxes;
+}
+
+std::vector<RowBox> row_boxes(const Block& b, const Dims& steps, size_t most_dims) {
+  std::vector<Dim> dims;
+  for (const Walk& w : b.rows) push_joined(dims, steps[w.axis] * w.step, w.count);
+  return cut_rows(dims, most_dims, b.first_row, b.partitions);
 }
 
 std::vector<Dim> free_dims(const Block& b, const Dims& steps, uint32_t mask) {
@@ -121,7 +125,7 @@ void copy_view(TileBuilder& t, const View& to, const View& from) {
   const std::vector<Dim> dst_outer(dst.begin(), dst.begin() + lead), src_outer(src.begin(), src.begin() + lead);
   const std::vector<Dim> dst_inner(dst.begin() + lead, dst.end()), src_inner(src.begin() + lead, src.end());
   for (int64_t i = 0; i < outer; ++i)
-    t.load(hbm(to, offset_of(dst_outer, i), {}, dst_inner), hbm(from, offset_of(src_outer, i), {}, src_inner));
+    t.load(hbm_access(to, offset_of(dst_outer, i), {}, dst_inner), hbm_access(from, offset_of(src_outer, i), {}, src_inner));
 }
 
 }  // namespace trn::compiler

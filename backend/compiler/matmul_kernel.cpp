@@ -1,0 +1,166 @@
+#include "backend/compiler/matmul_kernel.h"
+
+#include <algorithm>
+
+#include "backend/compiler/batched_matmul.h"
+#include "backend/compiler/matmul_operands.h"
+#include "backend/compiler/pointwise.h"
+
+namespace trn::compiler {
+namespace {
+
+constexpr int64_t kMoving = 512;
+constexpr int64_t kResidentBytes = 128 * 1024;  // per partition: panel of the operand that stays
+constexpr int64_t kPanelBytes = 184 * 1024;     // both panels, the passing one twice
+
+void product(TileBuilder& t, const Access& dst, const Access& stationary, const Access& moving, bool accumulate) {
+  NcMatmul::Args a;
+  a.dst = dst;
+  a.stationary = stationary;
+  a.moving = moving;
+  a.accumulate = accumulate;
+  t.emit<NcMatmul>(Engine::tensor, a);
+}
+
+class Matmul {
+ public:
+  Matmul(TileBuilder& t, const Product& p) : t_(t), p_(p), a_(p.a), b_(p.b), k_(p.a.k), tiles_((k_ + kTile - 1) / kTile) {}
+
+  void write() {
+    const int64_t column = tiles_ * size_of(a_.view.dtype);  // bytes per partition of one row of a panel
+    const int64_t most = kResidentBytes / column / kTile * kTile;
+    // The operand that fits whole stays; else one that must be turned, because the passing one is loaded once per block of the other.
+    const bool a_stays = a_.count <= most || (b_.count > most && (a_.turned() || !b_.turned()));
+    const Side& stays = a_stays ? a_ : b_;
+    const int64_t block = std::min(stays.count, most);
+    int64_t width = kMoving;
+    while (width >= kTile && 2 * width * column + block * column > kPanelBytes) width /= 2;
+    if (block == 0 || width < kTile) return streamed();
+    for (int64_t at = 0; at < stays.count; at += block) {
+      const int64_t n = std::min(block, stays.count - at);
+      a_stays ? with_a(at, n, width) : with_b(at, n, width);
+    }
+  }
+
+ private:
+  void with_a(int64_t m0, int64_t rows, int64_t width) {
+    const Tile a = load_panel(t_, a_, m0, rows, 0, k_);
+    for (int64_t n = 0; n < b_.count; n += width) {
+      const int64_t columns = std::min(width, b_.count - n);
+      const Tile b = load_panel(t_, b_, n, columns, 0, k_);
+      for (int64_t m = 0; m < rows; m += kTile) tile(a, m, b, 0, m0 + m, std::min(kTile, rows - m), n, columns);
+    }
+  }
+  void with_b(int64_t n0, int64_t columns, int64_t width) {
+    const Tile b = load_panel(t_, b_, n0, columns, 0, k_);
+    for (int64_t m0 = 0; m0 < a_.count; m0 += width) {
+      const int64_t rows = std::min(width, a_.count - m0);
+      const Tile a = load_panel(t_, a_, m0, rows, 0, k_);
+      for (int64_t m = 0; m < rows; m += kTile)
+        for (int64_t n = 0; n < columns; n += kMoving) tile(a, m, b, n, m0 + m, std::min(kTile, rows - m), n0 + n, std::min(kMoving, columns - n));
+    }
+  }
+
+  // One PSUM tile: rows [m, m+rows) x columns [n, n+columns) of the result, from rows a0 and b0 of the panels.
+  void tile(const Tile& a, int64_t a0, const Tile& b, int64_t b0, int64_t m, int64_t rows, int64_t n, int64_t columns) {
+    const Tile bank = t_.psum(static_cast<int>(rows), Dtype::float32, {columns});
+    for (int64_t kt = 0; kt < tiles_; ++kt) product(t_, bank, panel_tile(a, k_, kt, a0, rows), panel_tile(b, k_, kt, b0, columns), kt > 0);
+    finish(bank, m, rows, n, columns);
+  }
+
+  // PSUM -> result. Work that follows elementwise belongs here.
+  void finish(const Tile& bank, int64_t m, int64_t rows, int64_t n, int64_t columns) {
+    const Tile out = t_.sbuf(static_cast<int>(rows), p_.c.dtype, {columns});
+    copy_tile(t_, out, bank);
+    for (const RowBox& r : cut_rows(p_.c_rows, 3, m, rows))
+      for (const RowBox& c : cut_rows(p_.c_columns, 2, n, columns))
+        t_.store(hbm_access(p_.c, p_.c_offset + r.offset + c.offset, r.dims, c.dims), slice(slice(out, 0, r.at, r.count), 1, c.at, c.count));
+  }
+
+  // k too long for panels of it: four rows of tiles stay in PSUM while k passes.
+  void streamed() {
+    constexpr int64_t kRows = 4 * kTile, kStep = 16 * kTile;
+    for (int64_t m0 = 0; m0 < a_.count; m0 += kRows)
+      for (int64_t n = 0; n < b_.count; n += kMoving) {
+        const int64_t rows = std::min(kRows, a_.count - m0), columns = std::min(kMoving, b_.count - n);
+        std::vector<Tile> banks;
+        for (int64_t m = 0; m < rows; m += kTile) banks.push_back(t_.psum(static_cast<int>(std::min(kTile, rows - m)), Dtype::float32, {columns}));
+        for (int64_t k0 = 0; k0 < k_; k0 += kStep) {
+          const int64_t k = std::min(kStep, k_ - k0);
+          const Tile a = load_panel(t_, a_, m0, rows, k0, k), b = load_panel(t_, b_, n, columns, k0, k);
+          for (size_t i = 0; i < banks.size(); ++i)
+            for (int64_t kt = 0; kt * kTile < k; ++kt)
+              product(t_, banks[i], panel_tile(a, k, kt, static_cast<int64_t>(i) * kTile, banks[i].access.partitions()), panel_tile(b, k, kt, 0, columns),
+                      k0 + kt > 0);
+        }
+        for (size_t i = 0; i < banks.size(); ++i) {
+          const auto m = static_cast<int64_t>(i) * kTile;
+          finish(banks[i], m0 + m, banks[i].access.partitions(), n, columns);
+        }
+      }
+  }
+
+  TileBuilder& t_;
+  const Product& p_;
+  const Side &a_, &b_;
+  int64_t k_, tiles_;
+};
+
+// Batch dims that only one operand has are more rows of it; the others are left to loop over.
+Product product_of(const Plan& p, const Kernel& k, std::vector<BatchDim>& batch) {
+  const Node& n = p.graph[k.nodes[0]];
+  const View &a = p.view(n.inputs[0]), &b = p.view(n.inputs[1]), &c = k.results[0].to;
+  const size_t rank = c.shape.size();
+  const View wide_a = expanded(a, [&] { Dims s = c.shape; s[rank - 1] = a.shape.back(); return s; }());
+  const View wide_b = expanded(b, [&] { Dims s = c.shape; s[rank - 2] = b.shape[b.shape.size() - 2]; return s; }());
+  Product r{{a, {}, 1, a.shape.back(), wide_a.strides[rank - 1], 0}, {b, {}, 1, a.shape.back(), wide_b.strides[rank - 2], 0}, c, {}, {}, 0};
+  for (size_t i = 0; i + 2 < rank; ++i) {
+    const int64_t size = c.shape[i], sa = wide_a.strides[i], sb = wide_b.strides[i], sc = c.strides[i];
+    if (size == 1) continue;
+    if (sb == 0) {
+      push_joined(r.a.rows, sa, size);
+      push_joined(r.c_rows, sc, size);
+      r.a.count *= size;
+    } else if (sa == 0) {
+      push_joined(r.b.rows, sb, size);
+      push_joined(r.c_columns, sc, size);
+      r.b.count *= size;
+    } else {
+      batch.push_back({sa, sb, sc, size});
+    }
+  }
+  push_joined(r.a.rows, wide_a.strides[rank - 2], c.shape[rank - 2]);
+  push_joined(r.c_rows, c.strides[rank - 2], c.shape[rank - 2]);
+  push_joined(r.b.rows, wide_b.strides[rank - 1], c.shape[rank - 1]);
+  push_joined(r.c_columns, c.strides[rank - 1], c.shape[rank - 1]);
+  r.a.count *= c.shape[rank - 2];
+  r.b.count *= c.shape[rank - 1];
+  return r;
+}
+
+void over_batch(TileBuilder& t, Product& p, const std::vector<BatchDim>& batch, size_t dim) {
+  if (dim == batch.size()) return Matmul(t, p).write();
+  const BatchDim& d = batch[dim];
+  if (dim + 1 == batch.size() && fits_batched(p, d)) return batched_matmul(t, p, d);
+  for (int64_t i = 0; i < d.count; ++i) {
+    over_batch(t, p, batch, dim + 1);
+    p.a.offset += d.a;
+    p.b.offset += d.b;
+    p.c_offset += d.c;
+  }
+  p.a.offset -= d.a * d.count;
+  p.b.offset -= d.b * d.count;
+  p.c_offset -= d.c * d.count;
+}
+
+}  // namespace
+
+void matmul_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
+  std::vector<BatchDim> batch;
+  Product product = product_of(p, k, batch);
+  // The longest batch dim innermost: it is the one that packs.
+  std::stable_sort(batch.begin(), batch.end(), [](const BatchDim& a, const BatchDim& b) { return a.count < b.count; });
+  over_batch(t, product, batch, 0);
+}
+
+}  // namespace trn::compiler

@@ -1,0 +1,79 @@
+#include "backend/compiler/matmul_operands.h"
+
+#include <algorithm>
+
+#include "backend/compiler/pointwise.h"
+
+namespace trn::compiler {
+namespace {
+
+constexpr int64_t kBankBytes = 2048;
+constexpr int64_t kLoadBytes = 4096;  // per partition and DMA: long enough for full bandwidth, short enough that products start early
+
+// k straight to partitions. Full k tiles come several to a DMA, the ragged last one alone.
+void load_direct(TileBuilder& t, const Tile& panel, const Side& s, int64_t first, int64_t rows, int64_t k0, int64_t k) {
+  const int64_t full = k / kTile, rest = k % kTile;
+  const int64_t group = std::max<int64_t>(kLoadBytes / (rows * size_of(s.view.dtype)), 1);
+  for (const RowBox& box : cut_rows(s.rows, 3, first, rows)) {
+    const Access columns = slice(panel, 2, box.at, box.count);
+    const int64_t start = s.offset + box.offset + k0 * s.k_step;
+    for (int64_t kt = 0; kt < full; kt += group) {
+      const int64_t n = std::min(group, full - kt);
+      const std::vector<Dim> ks{{static_cast<int32_t>(s.k_step), kTile}, {static_cast<int32_t>(s.k_step * kTile), static_cast<int32_t>(n)}};
+      t.load(slice(columns, 1, kt, n), hbm_access(s.view, start + kt * kTile * s.k_step, ks, box.dims));
+    }
+    if (!rest) continue;
+    const std::vector<Dim> ks{{static_cast<int32_t>(s.k_step), static_cast<int32_t>(rest)}};
+    t.load(slice(slice(columns, 1, full, 1), 0, 0, rest), hbm_access(s.view, start + full * kTile * s.k_step, ks, box.dims));
+  }
+}
+
+void load_turned(TileBuilder& t, const Tile& panel, const Side& s, int64_t first, int64_t rows, int64_t k0, int64_t k) {
+  const int64_t full = k / kTile, rest = k % kTile;
+  for (int64_t r = 0; r < rows; r += kTile) {
+    const int64_t n = std::min(kTile, rows - r);
+    const Tile natural = t.sbuf(static_cast<int>(n), s.view.dtype, {k});
+    const std::vector<Dim> ks{{static_cast<int32_t>(s.k_step), static_cast<int32_t>(k)}};
+    for (const RowBox& box : cut_rows(s.rows, 4, first + r, n))
+      t.load(slice(natural, 0, box.at, box.count), hbm_access(s.view, s.offset + box.offset + k0 * s.k_step, box.dims, ks));
+    const Access columns = slice(panel, 2, r, n);
+    if (full) turn_blocks(t, slice(columns, 1, 0, full), slice(natural, 1, 0, full * kTile), full);
+    if (rest) turn_blocks(t, slice(slice(columns, 1, full, 1), 0, 0, rest), slice(natural, 1, full * kTile, rest), 1);
+  }
+}
+
+}  // namespace
+
+bool Side::turned() const {
+  if (k == 1) return false;
+  const int64_t inner = rows.empty() ? 0 : std::abs(int64_t{rows.back().step});
+  return std::abs(k_step) < inner || rows.empty();
+}
+
+void turn_blocks(TileBuilder& t, const Access& dst, const Access& data, int64_t blocks) {
+  const int64_t r = data.partitions(), c = data.free_elements() / blocks;
+  const int64_t group = std::max<int64_t>(kBankBytes / (r * size_of(data.dtype)), 1);
+  for (int64_t b = 0; b < blocks; b += group) {
+    const int64_t n = std::min(group, blocks - b);
+    const Tile bank = t.psum(static_cast<int>(c), data.dtype, {n, r});
+    for (int64_t i = 0; i < n; ++i) {
+      NcTranspose::Args a;
+      a.dst = slice(bank, 1, i, 1);
+      a.data = slice(data, 1, (b + i) * c, c);
+      t.emit<NcTranspose>(Engine::tensor, a);
+    }
+    copy_tile(t, slice(dst, 1, b, n), bank);
+  }
+}
+
+Tile load_panel(TileBuilder& t, const Side& s, int64_t first, int64_t rows, int64_t k0, int64_t k) {
+  const Tile panel = t.sbuf(static_cast<int>(std::min(k, kTile)), s.view.dtype, {(k + kTile - 1) / kTile, rows});
+  s.turned() ? load_turned(t, panel, s, first, rows, k0, k) : load_direct(t, panel, s, first, rows, k0, k);
+  return panel;
+}
+
+Access panel_tile(const Tile& panel, int64_t k, int64_t kt, int64_t first, int64_t n) {
+  return slice(slice(slice(panel, 1, kt, 1), 2, first, n), 0, 0, std::min(kTile, k - kt * kTile));
+}
+
+}  // namespace trn::compiler
