@@ -93,3 +93,22 @@ TEST_CASE("text that is no Spec is refused") {
   CHECK_THROWS_WITH(load_spec("no/such/file.json"), Contains("cannot be read") && Contains("no/such/file.json"));
   CHECK_THROWS_WITH(load_spec("."), Contains("cannot be read"));
 }
+
+TEST_CASE("damaged text is read or refused, never worse") {
+  const std::string whole = spec_to_json(trn2());
+  uint32_t state = 5;
+  const auto below = [&](size_t n) { return (state = state * 1664525u + 1013904223u) % n; };
+  size_t refused = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::string text = whole.substr(0, round % 5 ? whole.size() : below(whole.size()));
+    for (size_t i = below(4); i-- > 0 && !text.empty();) text[below(text.size())] = static_cast<char>(below(256));
+    try {
+      const Spec s = spec_from_json(text, "damaged");
+      for (const SpecField& f : spec_fields()) REQUIRE(((s.*(f.member)).value >= f.least && (s.*(f.member)).value <= f.most));
+    } catch (const Error& e) {
+      REQUIRE(e.fault() == Fault::illegal);
+      ++refused;
+    }
+  }
+  CHECK(refused > 100);
+}
