@@ -23,7 +23,11 @@ enum class ActivationSource : uint8_t { isa_table, nki_language, assumed };
 struct ActivationRow {
   std::string_view name;
   ActivationSource source;
-  int table;               // activation table that must be loaded; 0 = none, any table will do. Which functions share one is assumed.
+
+  // Table that must be loaded; 0 = none, any will do. exp and log share one (neuron-runtime/explore/work-with-neff-files names the sets of an executable:
+  // natural_log_exp_and_others, gelu_and_others, reciprocal_and_small, reciprocal_sqrt_and_small); copies beside exp load nothing (public profiles);
+  // the rest is assumed.
+  int table;
   double least, most;      // published valid input range; reciprocal's holds for the magnitude
 };
 
@@ -49,7 +53,7 @@ inline constexpr auto kActivations = [] {
       {"erf", isa, 12, -inf, inf},
       {"erf_dx", isa, 13, -inf, inf},
       {"exp", isa, 14, -inf, inf},
-      {"log", isa, 15, 0x1p-64, 0x1p64},
+      {"log", isa, 14, 0x1p-64, 0x1p64},
       {"sin", isa, 16, -3.14159265358979, 3.14159265358979},
       {"arctan", isa, 17, -1.5707963267949, 1.5707963267949},
       {"sqrt", isa, 18, 0x1p-116, 0x1p118},
@@ -65,8 +69,8 @@ inline constexpr auto kActivations = [] {
       {"round", own, 0, -inf, inf},
       {"exp2", own, 14, -inf, inf},
       {"expm1", own, 22, -inf, inf},
-      {"log2", own, 15, 0, inf},
-      {"log10", own, 15, 0, inf},
+      {"log2", own, 14, 0, inf},
+      {"log10", own, 14, 0, inf},
       {"log1p", own, 23, -1, inf},
       {"sinh", own, 24, -inf, inf},
       {"cosh", own, 24, -inf, inf},
