@@ -185,4 +185,45 @@ void run_activation(const Access& dst, Activation fn, const Access& data, const 
   });
 }
 
+void run_tensor_scalar_reduce(const Access& dst, const Access& data, const ScalarStep& step, AluOp reduce, const Access& reduce_res, const Operand* init,
+                              bool negate, const CoreMemory& m) {
+  const Rows d(dst, m), x(data, m), total(reduce_res, m);
+  const StepOperand operand(step, false, m);
+  std::optional<Rows> start;
+  if (init && init->is_tile()) start.emplace(init->tile, m);
+  Buffers& b = buffers();
+  float sum = 0;
+  for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+    float* out = d.float_target(p, at, n, b.out);
+    const float* in = x.floats(p, at, n, b.a);
+    if (operand.active()) operand.apply(p, out, in, n);
+    else std::copy_n(in, n, out);
+    const float part = reduce_float(reduce, out, n);
+    if (at == 0) sum = !init ? info(reduce).identity : start ? start->scalar(p) : static_cast<float>(init->immediate);
+    sum = info(reduce).on_float(sum, part);
+    if (at + n == d.elements()) {
+      const float written = negate ? -sum : sum;
+      total.store(p, 0, 1, &written);
+    }
+    d.store(p, at, n, out);
+  });
+}
+
+void run_cumulative(const Access& dst, const Access& src, const ScalarStep& step, AluOp accumulate, const Operand& initial, const CoreMemory& m) {
+  const Rows d(dst, m), x(src, m);
+  const StepOperand operand(step, false, m);
+  std::optional<Rows> start;
+  if (initial.is_tile()) start.emplace(initial.tile, m);
+  Buffers& b = buffers();
+  float state = 0;
+  for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+    if (at == 0) state = start ? start->scalar(p) : static_cast<float>(initial.immediate);
+    const float* in = x.floats(p, at, n, b.a);
+    if (operand.active()) operand.apply(p, b.b, in, n), in = b.b;
+    scan_float({accumulate, AluOp::bypass}, b.out, in, in, state, n);
+    state = b.out[n - 1];
+    d.store(p, at, n, b.out);
+  });
+}
+
 }  // namespace trn

@@ -29,6 +29,12 @@ void run_activation(const Access& dst, Activation fn, const Access& data, const 
 void run_reduce(const Access& dst, AluOp op, const Access& data, bool negate, const CoreMemory& m);
 void run_scan(const Access& dst, const Access& data0, const Access& data1, const Operand& initial, const ScanOps& ops, const CoreMemory& m);
 
+// dst = data op operand in fp32; reduce_res = the results of each partition reduced, starting from `init` if there is one, and negated on request.
+void run_tensor_scalar_reduce(const Access& dst, const Access& data, const ScalarStep& step, AluOp reduce, const Access& reduce_res, const Operand* init,
+                              bool negate, const CoreMemory& m);
+// dst[i] = (src[i] op operand) accumulate dst[i-1], dst[-1] = initial, in fp32.
+void run_cumulative(const Access& dst, const Access& src, const ScalarStep& step, AluOp accumulate, const Operand& initial, const CoreMemory& m);
+
 // True where instructions over these dtypes take the integer path.
 bool is_exact_integer(AluOp op, Dtype dst, std::initializer_list<Dtype> inputs);
 constexpr bool gives_truth(AluOp op) { return op >= AluOp::equal && op <= AluOp::logical_xor; }

@@ -86,4 +86,40 @@ void run_affine_select(const Access& dst, const AffineIndex& index, const Access
   });
 }
 
+void run_sequence_bounds(const Access& dst, const Access& segment_ids, const CoreMemory& m) {
+  const Rows d(dst, m), x(segment_ids, m);
+  const int64_t n = x.elements();
+  std::vector<float> buffer(n);
+  std::vector<int32_t> bounds(2 * n);
+  const float* id = x.floats(0, 0, n, buffer.data());
+  for (int64_t first = 0, end = 0; first < n; first = end) {
+    while (end < n && id[end] == id[first]) ++end;
+    end = std::max(end, first + 1);  // a NaN is a segment alone
+    const bool padding = id[first] == 0;
+    for (int64_t i = first; i < end; ++i) {
+      bounds[i] = static_cast<int32_t>(padding ? n : first);
+      bounds[n + i] = static_cast<int32_t>(padding ? -1 : end);
+    }
+  }
+  d.store(0, 0, 2 * n, bounds.data());
+}
+
+void run_nonzero(const Access& dst, const Access& src, int32_t index_offset, int32_t padding, const CoreMemory& m) {
+  constexpr int kPartitionsPerCore = 16;
+  const Rows d(dst, m), x(src, m);
+  const int64_t n = x.elements();
+  std::vector<float> buffer(n);
+  std::vector<int32_t> out(n + 1);
+  for (int p = 0; p < d.partitions(); ++p) {
+    if ((dst.partition + p) % kPartitionsPerCore != 0) continue;
+    const float* row = x.floats(p, 0, n, buffer.data());
+    int32_t count = 0;
+    for (int64_t i = 0; i < n; ++i)
+      if (row[i] != 0) out[count++] = index_offset + static_cast<int32_t>(i);
+    std::fill(out.begin() + count, out.end() - 1, padding);
+    out.back() = count;
+    d.store(p, 0, n + 1, out.data());
+  }
+}
+
 }  // namespace trn

@@ -6,6 +6,8 @@
 #include "isa/activation.h"
 #include "isa/activation_reduce.h"
 #include "isa/affine_select.h"
+#include "isa/bn_aggr.h"
+#include "isa/bn_stats.h"
 #include "isa/dma_compute.h"
 #include "isa/dma_copy.h"
 #include "isa/dma_transpose.h"
@@ -19,15 +21,20 @@
 #include "isa/nc_n_gather.h"
 #include "isa/nc_stream_shuffle.h"
 #include "isa/nc_transpose.h"
+#include "isa/nonzero_with_count.h"
 #include "isa/program.h"
+#include "isa/range_select.h"
 #include "isa/reciprocal.h"
 #include "isa/scalar_tensor_tensor.h"
 #include "isa/select_reduce.h"
+#include "isa/sequence_bounds.h"
 #include "isa/tensor_copy.h"
 #include "isa/tensor_copy_predicated.h"
 #include "isa/tensor_partition_reduce.h"
 #include "isa/tensor_reduce.h"
 #include "isa/tensor_scalar.h"
+#include "isa/tensor_scalar_cumulative.h"
+#include "isa/tensor_scalar_reduce.h"
 #include "isa/tensor_tensor.h"
 #include "isa/tensor_tensor_scan.h"
 
@@ -37,7 +44,8 @@ namespace trn {
 using Isa = std::tuple<NcMatmul, NcTranspose, Activate, ActivationReduce, TensorCopy, TensorTensor, TensorScalar, ScalarTensorTensor,
                        TensorReduce, TensorTensorScan, TensorCopyPredicated, SelectReduce, Iota, AffineSelect, Memset, Reciprocal, Max8,
                        NcFindIndex8, NcMatchReplace8, DmaCopy, DmaCompute, DmaTranspose, NcStreamShuffle, TensorPartitionReduce,
-                       LocalGather, NcNGather>;
+                       LocalGather, NcNGather, BnStats, BnAggr, RangeSelect, TensorScalarReduce, TensorScalarCumulative, SequenceBounds,
+                       NonzeroWithCount>;
 
 // ---- everything below is derived ----
 

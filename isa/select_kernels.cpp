@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "isa/elementwise.h"
@@ -102,6 +103,26 @@ void run_select(const Access& dst, const Access& predicate, const Access& on_tru
     }
     d.store(p, at, n, b.out);
   });
+}
+
+void run_range_select(const Access& dst, const Access& on_true, const IndexBound& low, const IndexBound& high, int32_t first, const Access& reduce_res,
+                      const CoreMemory& m) {
+  const Rows d(dst, m), x(on_true, m), b0(low.bound, m), b1(high.bound, m);
+  std::optional<Rows> most;
+  if (reduce_res.present()) most.emplace(reduce_res, m);
+  const int64_t n = d.elements();
+  float *in = scratch<float>(0, n), *out = scratch<float>(1, n), *index = scratch<float>(2, n);
+  int32_t* inside = scratch<int32_t>(0, n);
+  for (int64_t i = 0; i < n; ++i) index[i] = static_cast<float>(first + i);
+  const auto above = info(low.compare).on_float, below = info(high.compare).on_float;
+  for (int p = 0; p < d.partitions(); ++p) {
+    const float l = b0.scalar(p), h = b1.scalar(p);
+    for (int64_t i = 0; i < n; ++i) inside[i] = above(index[i], l) != 0 && below(index[i], h) != 0;
+    select_floats(out, x.floats(p, 0, n, in), std::numeric_limits<float>::lowest(), inside, false, n);
+    d.store(p, 0, n, out);
+    const float best = reduce_float(AluOp::maximum, out, n);
+    if (most) most->store(p, 0, 1, &best);
+  }
 }
 
 void run_shuffle(const Access& dst, const Access& src, const ShuffleMask& mask, const CoreMemory& m) {

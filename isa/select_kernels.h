@@ -15,6 +15,15 @@ void run_copy_predicated(const Access& dst, const Operand& src, const Access& pr
 void run_select(const Access& dst, const Access& predicate, const Access& on_true, const Operand& on_false, const Access& reduce_res, bool reverse,
                 const CoreMemory& m);
 
+// One comparison of an index with a value per partition.
+struct IndexBound {
+  AluOp compare;
+  const Access& bound;
+};
+// dst[i] = on_true[i] where first + i satisfies both bounds, else the least float32; indices are compared in fp32. reduce_res as in run_select.
+void run_range_select(const Access& dst, const Access& on_true, const IndexBound& low, const IndexBound& high, int32_t first, const Access& reduce_res,
+                      const CoreMemory& m);
+
 // dst[p] = src[mask[p mod 32]] inside each group of 32 partitions; 255 leaves dst[p] alone.
 void run_shuffle(const Access& dst, const Access& src, const ShuffleMask& mask, const CoreMemory& m);
 

@@ -57,6 +57,7 @@ const std::vector<SpecField>& spec_fields() {
       {"vector_rate_16bit_half", &S::vector_rate_16bit_half, 0.01, kMega, "elements per cycle: 16-bit, strided or one side in PSUM or two inputs"},
       {"vector_subword_cycles_per_element", &S::vector_subword_cycles_per_element, 0, kMega, "strided writes of less than 4 bytes"},
       {"vector_scan_cycles_per_element", &S::vector_scan_cycles_per_element, 0, kMega, "tensor_tensor_scan"},
+      {"vector_bn_aggr_cycles_per_element", &S::vector_bn_aggr_cycles_per_element, 0, kMega, "bn_aggr"},
 
       {"scalar_copy_latency_ns", &S::scalar_copy_latency_ns, 0, kNs, "tensor_copy on Scalar: duration beyond its elements"},
       {"scalar_copy_overhead_ns", &S::scalar_copy_overhead_ns, 0, kNs, "tensor_copy on Scalar: interval beyond its elements"},

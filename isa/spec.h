@@ -46,7 +46,8 @@ struct Spec {
   Number vector_copy_latency_ns, vector_copy_overhead_ns, vector_scalar_latency_ns, vector_scalar_overhead_ns;
   Number vector_reduce_latency_ns, vector_reduce_overhead_ns, vector_tensor_latency_ns, vector_tensor_overhead_ns;
   Number vector_reciprocal_cycles_per_element, vector_psum_strided_latency_ns, vector_min_cycles;
-  Number vector_rate_sbuf, vector_rate_16bit, vector_rate_16bit_half, vector_subword_cycles_per_element, vector_scan_cycles_per_element;
+  Number vector_rate_sbuf, vector_rate_16bit, vector_rate_16bit_half, vector_subword_cycles_per_element, vector_scan_cycles_per_element,
+      vector_bn_aggr_cycles_per_element;
   Number scalar_copy_latency_ns, scalar_copy_overhead_ns, scalar_activate_psum_latency_ns, scalar_activate_psum_overhead_ns;
   Number scalar_activate_sbuf_latency_ns, scalar_activate_sbuf_overhead_ns, scalar_table_load_ns;
   Number scalar_strided_latency_ns, scalar_subword_cycles_per_element;

@@ -75,6 +75,7 @@ Spec make_trn2() {
   s.vector_rate_16bit_half = {2, kDoc, kTrn2};
   s.vector_subword_cycles_per_element = {2.2, kMeasured, kSurvey, 0.1};  // 18 byte steps, fp16: read-modify-write
   s.vector_scan_cycles_per_element = {2, kDoc, kOldCost};
+  s.vector_bn_aggr_cycles_per_element = {13.0 / 3, kDoc, kOldCost};
 
   s.scalar_copy_latency_ns = {158, kMeasured, kSurvey, 1.5};
   s.scalar_copy_overhead_ns = {45, kMeasured, kFusion, 5};
