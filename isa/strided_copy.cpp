@@ -83,7 +83,7 @@ int find(const CopyNest& n, ptrdiff_t dst, ptrdiff_t src) {  // a negative step 
   return -1;
 }
 
-// One run of `count` elements with conversion or arithmetic through small fp32 or int32 buffers.
+// One run of `count` elements with arithmetic through small fp32 or int32 buffers.
 struct Buffers {
   alignas(64) float a[kChunk], b[kChunk];
   alignas(64) int32_t ia[kChunk], ib[kChunk];
@@ -91,21 +91,6 @@ struct Buffers {
 Buffers& buffers() {
   static thread_local Buffers b;
   return b;
-}
-
-void convert_run(int64_t count, Dtype to, std::byte* dst, ptrdiff_t dst_step, Dtype from, const std::byte* src, ptrdiff_t src_step) {
-  Buffers& b = buffers();
-  const bool whole = !is_float(to) && !is_float(from);
-  for (int64_t i = 0; i < count; i += kChunk) {
-    const int64_t n = std::min(kChunk, count - i);
-    if (whole) {
-      read_as_int(from, src + i * src_step, src_step, b.ia, n);
-      write_int(to, dst + i * dst_step, dst_step, b.ia, n);
-    } else {
-      read_as_float(from, src + i * src_step, src_step, b.a, n);
-      write_float(to, dst + i * dst_step, dst_step, b.a, n);
-    }
-  }
 }
 
 void combine_run(int64_t count, AluOp op, Dtype to, std::byte* dst, ptrdiff_t dst_step, Dtype from, const std::byte* src, ptrdiff_t src_step) {
@@ -231,7 +216,7 @@ void copy_nest(const CopyNest& nest, int size, std::byte* dst, const std::byte* 
 
 void convert_nest(const CopyNest& nest, Dtype to, std::byte* dst, Dtype from, const std::byte* src) {
   for_runs(nest, size_of(to), size_of(from), dst, src, [=](int64_t count, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) {
-    convert_run(count, to, d, ds, from, s, ss);
+    convert(from, s, ss, to, d, ds, static_cast<size_t>(count));
   });
 }
 
@@ -250,7 +235,7 @@ void copy_elements(const Access& dst, const Access& src, const CoreMemory& m) {
         [=](int64_t n, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) { copy_run(size, n, d, ds, s, ss); });
   walk(
       dst, src, m, [=](const CopyNest& n, std::byte* d, const std::byte* s) { convert_nest(n, to, d, from, s); },
-      [=](int64_t n, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) { convert_run(n, to, d, ds, from, s, ss); });
+      [=](int64_t n, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) { convert(from, s, ss, to, d, ds, static_cast<size_t>(n)); });
 }
 
 void combine_elements(AluOp op, const Access& dst, const Access& src, const CoreMemory& m) {
