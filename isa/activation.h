@@ -9,8 +9,9 @@
 
 namespace trn {
 
-// fp32 throughout; scale and bias are two roundings. Accumulator registers that outlive the instruction are not modelled: a reduction is reset and read out
-// by the same instruction (reset_reduce with reduce_res) or not at all (idle). The sum is of the fp32 results before they are rounded to dst's dtype.
+// fp32 throughout; scale and bias are two roundings. Accumulator registers that outlive the instruction are not
+// modelled: a reduction is reset and read out by the same instruction (reset_reduce with reduce_res) or not at all
+// (idle). The sum is of the fp32 results before they are rounded to dst's dtype.
 struct Activate {
   static constexpr std::string_view name = "activation";
   static constexpr std::string_view doc = "dst = op(data * scale + bias), optionally summed along the free dims";
@@ -47,20 +48,28 @@ struct Activate {
     if (auto bad = same_size("data", a.data, "dst", a.dst)) return bad;
     if (auto bad = scalar_operand("scale", a.scale, a.data.partitions(), s)) return bad;
     if (auto bad = scalar_operand("bias", a.bias, a.data.partitions(), s)) return bad;
-    if (a.scale.is_tile() && a.scale.tile.dtype != Dtype::float32) return illegal("scale must be float32, not ", trn::name(a.scale.tile.dtype));
+    if (a.scale.is_tile() && a.scale.tile.dtype != Dtype::float32)
+      return illegal("scale must be float32, not ", trn::name(a.scale.tile.dtype));
     if (a.bias.is_tile() && a.bias.tile.dtype == Dtype::tfloat32) return illegal("bias may not be tfloat32");
-    if (a.op == Activation::prelu) return Complaint{Fault::unmodelled, "op prelu: nki.isa.activation has no field for its slope"};
+    if (a.op == Activation::prelu)
+      return Complaint{Fault::unmodelled, "op prelu: nki.isa.activation has no field for its slope"};
     if (a.reduce_cmd == ReduceCmd::idle && !a.reduce_res.present()) return {};
     if (a.reduce_cmd != ReduceCmd::reset_reduce || !a.reduce_res.present())
-      return Complaint{Fault::unmodelled, "reduce_cmd must be reset_reduce with reduce_res: accumulators do not outlive an instruction here"};
+      return Complaint{
+          Fault::unmodelled,
+          "reduce_cmd must be reset_reduce with reduce_res: accumulators do not outlive an instruction here"};
     if (a.reduce_op != AluOp::add) return illegal("reduce_op must be add, not ", trn::name(a.reduce_op));
     return column("reduce_res", a.reduce_res, a.data.partitions(), s);
   }
 
   // Reading the accumulators costs another short instruction (nki.isa.activation: "a small overhead").
-  static Cost cost(const Args& a, Engine, const Spec& s) { return engine_cost::activation(a.dst, a.data, a.op, a.reduce_res.present(), s); }
+  static Cost cost(const Args& a, Engine, const Spec& s) {
+    return engine_cost::activation(a.dst, a.data, a.op, a.reduce_res.present(), s);
+  }
 
-  static void run(const Args& a, const CoreMemory& m) { run_activation(a.dst, a.op, a.data, a.scale, a.bias, a.reduce_res, m); }
+  static void run(const Args& a, const CoreMemory& m) {
+    run_activation(a.dst, a.op, a.data, a.scale, a.bias, a.reduce_res, m);
+  }
 
   static std::vector<Example<Args>> examples() {
     using namespace example;
@@ -68,11 +77,29 @@ struct Activate {
     const Access out = sbuf(128, 64, fp, 512), in = sbuf(128, 64), column = sbuf(128, 1, fp, 8192);
     return {
         {"exp from PSUM", {.dst = out, .op = Activation::exp, .data = psum(128, 64)}, ""},
-        {"scale and bias per partition", {.dst = out, .op = Activation::tanh, .data = in, .bias = {column}, .scale = {sbuf(128, 1, fp, 8196)}}, ""},
-        {"with sums", {.dst = out, .op = Activation::square, .data = in, .reduce_res = column, .reduce_cmd = ReduceCmd::reset_reduce}, ""},
-        {"a bfloat16 scale", {.dst = out, .data = in, .scale = {sbuf(128, 1, Dtype::bfloat16, 8192)}}, "scale must be float32"},
-        {"a maximum", {.dst = out, .data = in, .reduce_op = AluOp::maximum, .reduce_res = column, .reduce_cmd = ReduceCmd::reset_reduce}, "reduce_op must be add"},
-        {"accumulators kept", {.dst = out, .data = in, .reduce_cmd = ReduceCmd::reduce}, "reduce_cmd must be reset_reduce"},
+        {"scale and bias per partition",
+         {.dst = out, .op = Activation::tanh, .data = in, .bias = {column}, .scale = {sbuf(128, 1, fp, 8196)}},
+         ""},
+        {"with sums",
+         {.dst = out,
+          .op = Activation::square,
+          .data = in,
+          .reduce_res = column,
+          .reduce_cmd = ReduceCmd::reset_reduce},
+         ""},
+        {"a bfloat16 scale",
+         {.dst = out, .data = in, .scale = {sbuf(128, 1, Dtype::bfloat16, 8192)}},
+         "scale must be float32"},
+        {"a maximum",
+         {.dst = out,
+          .data = in,
+          .reduce_op = AluOp::maximum,
+          .reduce_res = column,
+          .reduce_cmd = ReduceCmd::reset_reduce},
+         "reduce_op must be add"},
+        {"accumulators kept",
+         {.dst = out, .data = in, .reduce_cmd = ReduceCmd::reduce},
+         "reduce_cmd must be reset_reduce"},
         {"sizes differ", {.dst = out, .data = sbuf(128, 65)}, "data has 65 elements"},
     };
   }

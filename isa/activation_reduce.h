@@ -28,13 +28,14 @@ struct ActivationReduce {
     Operand bias{};
     Operand scale{.tile = {}, .immediate = 1};
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile"},
-                                     Field{"op", &Args::op, "activation function"},
-                                     Field{"data", &Args::data, "tile of the same size"},
-                                     Field{"reduce_op", &Args::reduce_op, "add"},
-                                     Field{"reduce_res", &Args::reduce_res, "[P, 1] tile for the sums"},
-                                     Field{"bias", &Args::bias, "immediate or [P, 1] tile, added before the function"},
-                                     Field{"scale", &Args::scale, "immediate or [P, 1] float32 tile, multiplied first"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF or PSUM tile"},
+      Field{"op", &Args::op, "activation function"},
+      Field{"data", &Args::data, "tile of the same size"},
+      Field{"reduce_op", &Args::reduce_op, "add"},
+      Field{"reduce_res", &Args::reduce_res, "[P, 1] tile for the sums"},
+      Field{"bias", &Args::bias, "immediate or [P, 1] tile, added before the function"},
+      Field{"scale", &Args::scale, "immediate or [P, 1] float32 tile, multiplied first"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -44,25 +45,37 @@ struct ActivationReduce {
     if (auto bad = same_size("data", a.data, "dst", a.dst)) return bad;
     if (auto bad = scalar_operand("scale", a.scale, a.data.partitions(), s)) return bad;
     if (auto bad = scalar_operand("bias", a.bias, a.data.partitions(), s)) return bad;
-    if (a.scale.is_tile() && a.scale.tile.dtype != Dtype::float32) return illegal("scale must be float32, not ", trn::name(a.scale.tile.dtype));
-    if (a.op == Activation::prelu) return Complaint{Fault::unmodelled, "op prelu: nki.isa.activation_reduce has no field for its slope"};
+    if (a.scale.is_tile() && a.scale.tile.dtype != Dtype::float32)
+      return illegal("scale must be float32, not ", trn::name(a.scale.tile.dtype));
+    if (a.op == Activation::prelu)
+      return Complaint{Fault::unmodelled, "op prelu: nki.isa.activation_reduce has no field for its slope"};
     if (a.reduce_op != AluOp::add) return illegal("reduce_op must be add, not ", trn::name(a.reduce_op));
     return column("reduce_res", a.reduce_res, a.data.partitions(), s);
   }
 
-  static Cost cost(const Args& a, Engine, const Spec& s) { return engine_cost::activation(a.dst, a.data, a.op, true, s); }
+  static Cost cost(const Args& a, Engine, const Spec& s) {
+    return engine_cost::activation(a.dst, a.data, a.op, true, s);
+  }
 
-  static void run(const Args& a, const CoreMemory& m) { run_activation(a.dst, a.op, a.data, a.scale, a.bias, a.reduce_res, m); }
+  static void run(const Args& a, const CoreMemory& m) {
+    run_activation(a.dst, a.op, a.data, a.scale, a.bias, a.reduce_res, m);
+  }
 
   static std::vector<Example<Args>> examples() {
     using namespace example;
     const auto fp = Dtype::float32;
     const Access out = sbuf(128, 64, fp, 512), in = sbuf(128, 64), column = sbuf(128, 1, fp, 8192);
     return {
-        {"softmax's numerators", {.dst = out, .op = Activation::exp, .data = in, .reduce_res = column, .bias = {sbuf(128, 1, fp, 8196)}}, ""},
+        {"softmax's numerators",
+         {.dst = out, .op = Activation::exp, .data = in, .reduce_res = column, .bias = {sbuf(128, 1, fp, 8196)}},
+         ""},
         {"without reduce_res", {.dst = out, .op = Activation::exp, .data = in}, "reduce_res must be a tile"},
-        {"a maximum", {.dst = out, .data = in, .reduce_op = AluOp::maximum, .reduce_res = column}, "reduce_op must be add"},
-        {"two columns", {.dst = out, .data = in, .reduce_res = sbuf(128, 2, fp, 8192)}, "reduce_res must have 1 element"},
+        {"a maximum",
+         {.dst = out, .data = in, .reduce_op = AluOp::maximum, .reduce_res = column},
+         "reduce_op must be add"},
+        {"two columns",
+         {.dst = out, .data = in, .reduce_res = sbuf(128, 2, fp, 8192)},
+         "reduce_res must have 1 element"},
     };
   }
 };

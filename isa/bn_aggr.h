@@ -12,7 +12,8 @@ namespace trn {
 struct BnAggr {
   static constexpr std::string_view name = "bn_aggr";
   static constexpr std::string_view doc = "dst = mean and variance of each partition from bn_stats' triples";
-  static constexpr std::string_view source = "nki.isa.bn_aggr; cost formula of aws-neuron-sdk 1db4d74e: 13 cycles a triple";
+  static constexpr std::string_view source =
+      "nki.isa.bn_aggr; cost formula of aws-neuron-sdk 1db4d74e: 13 cycles a triple";
   static constexpr Status status = Status::documented;
   static constexpr Generation since = Generation::trn1;
   static constexpr EngineSet engines{Engine::vector};
@@ -29,14 +30,18 @@ struct BnAggr {
     if (auto bad = runs_on(engines, e)) return bad;
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("data", a.data, s)) return bad;
-    if (a.dst.partitions() != a.data.partitions()) return illegal("dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
-    if (a.dst.free_elements() != 2) return illegal("dst must have 2 elements per partition, not ", a.dst.free_elements());
-    if (a.data.free_elements() % 3 != 0) return illegal("data has ", a.data.free_elements(), " elements per partition, not a multiple of 3");
+    if (a.dst.partitions() != a.data.partitions())
+      return illegal("dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
+    if (a.dst.free_elements() != 2)
+      return illegal("dst must have 2 elements per partition, not ", a.dst.free_elements());
+    if (a.data.free_elements() % 3 != 0)
+      return illegal("data has ", a.data.free_elements(), " elements per partition, not a multiple of 3");
     return {};
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
-    return engine_cost::vector(static_cast<double>(a.data.free_elements()) * s.vector_bn_aggr_cycles_per_element, s.vector_reduce_latency_ns, s.vector_reduce_overhead_ns, s);
+    return engine_cost::vector(static_cast<double>(a.data.free_elements()) * s.vector_bn_aggr_cycles_per_element,
+                               s.vector_reduce_latency_ns, s.vector_reduce_overhead_ns, s);
   }
 
   static void run(const Args& a, const CoreMemory& m) { run_bn_aggr(a.dst, a.data, m); }

@@ -11,7 +11,8 @@ namespace trn {
 
 struct BnStats {
   static constexpr std::string_view name = "bn_stats";
-  static constexpr std::string_view doc = "dst = count, mean and variance * count of the even, then of the odd elements of each partition";
+  static constexpr std::string_view doc =
+      "dst = count, mean and variance * count of the even, then of the odd elements of each partition";
   static constexpr std::string_view source = "nki.isa.bn_stats; cost formula of aws-neuron-sdk 1db4d74e";
   static constexpr Status status = Status::documented;
   static constexpr Generation since = Generation::trn1;
@@ -29,15 +30,18 @@ struct BnStats {
     if (auto bad = runs_on(engines, e)) return bad;
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("data", a.data, s)) return bad;
-    if (a.dst.partitions() != a.data.partitions()) return illegal("dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
-    if (a.dst.free_elements() != 6) return illegal("dst must have 6 elements per partition, not ", a.dst.free_elements());
+    if (a.dst.partitions() != a.data.partitions())
+      return illegal("dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
+    if (a.dst.free_elements() != 6)
+      return illegal("dst must have 6 elements per partition, not ", a.dst.free_elements());
     const int64_t n = a.data.free_elements();
     if (n < 2 || n > 512) return illegal("data has ", n, " elements per partition, not 2 to 512");
     return {};
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
-    return engine_cost::vector(static_cast<double>(a.data.free_elements()), s.vector_reduce_latency_ns, s.vector_reduce_overhead_ns, s);
+    return engine_cost::vector(static_cast<double>(a.data.free_elements()), s.vector_reduce_latency_ns,
+                               s.vector_reduce_overhead_ns, s);
   }
 
   static void run(const Args& a, const CoreMemory& m) { run_bn_stats(a.dst, a.data, m); }

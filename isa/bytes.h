@@ -10,7 +10,8 @@
 
 namespace trn {
 
-static_assert(std::endian::native == std::endian::little, "files are little-endian and written as they stand in memory");
+static_assert(std::endian::native == std::endian::little,
+              "files are little-endian and written as they stand in memory");
 
 class ByteWriter {
  public:
@@ -34,7 +35,8 @@ class ByteWriter {
   std::vector<std::byte> out_;
 };
 
-// Reads what ByteWriter wrote. Every length is checked against the bytes that are left before anything is allocated for it.
+// Reads what ByteWriter wrote. Every length is checked against the bytes that are left before anything is allocated for
+// it.
 class ByteReader {
  public:
   ByteReader(std::span<const std::byte> bytes, std::string what) : rest_(bytes), what_(std::move(what)) {}

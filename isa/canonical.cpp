@@ -1,6 +1,6 @@
 #include "isa/canonical.h"
 
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 
 namespace trn {
 namespace {

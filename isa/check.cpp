@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 #include "isa/rules.h"
 
 namespace trn {

@@ -9,15 +9,17 @@
 
 namespace trn {
 
-// Elements go from src's pattern order to dst's; the shapes need not match, only the element counts. Casts go through fp32, integer kinds keep 32 bits
-// exactly; 64-bit dtypes are storage (memory/dtype.h) and may appear on either side.
+// Elements go from src's pattern order to dst's; the shapes need not match, only the element counts. Casts go through
+// fp32, integer kinds keep 32 bits exactly; 64-bit dtypes are storage (memory/dtype.h) and may appear on either side.
 //
-// Indirect (AWS: vector_offset): dims[0] of one side is the table's rows, of which `index` names one for each row moved. Descriptors are then built in software by
-// GpSimd, whichever engine triggers. Rows are moved in index order, so the last of equal scatter indices wins.
+// Indirect (AWS: vector_offset): dims[0] of one side is the table's rows, of which `index` names one for each row
+// moved. Descriptors are then built in software by GpSimd, whichever engine triggers. Rows are moved in index order, so
+// the last of equal scatter indices wins.
 struct DmaCopy {
   static constexpr std::string_view name = "dma_copy";
   static constexpr std::string_view doc = "dst = src between HBM and SBUF; rows of one side may be chosen by index";
-  static constexpr std::string_view source = "nki.isa.dma_copy; packet law from public trn2 profiles; indirect packets assumed to follow it";
+  static constexpr std::string_view source =
+      "nki.isa.dma_copy; packet law from public trn2 profiles; indirect packets assumed to follow it";
   static constexpr Status status = Status::measured;
   static constexpr Generation since = Generation::trn1;
   static constexpr EngineSet engines{Engine::tensor, Engine::vector, Engine::scalar, Engine::gpsimd, Engine::sync};
@@ -30,9 +32,11 @@ struct DmaCopy {
     OobMode oob_mode = OobMode::error;
   };
   static constexpr std::tuple fields{
-      Field{"dst", &Args::dst, "HBM or SBUF"}, Field{"src", &Args::src, "HBM or SBUF, as many elements (rows of the table aside)"},
+      Field{"dst", &Args::dst, "HBM or SBUF"},
+      Field{"src", &Args::src, "HBM or SBUF, as many elements (rows of the table aside)"},
       Field{"index", &Args::index, "integer row numbers, one for each row moved, in SBUF or HBM; absent: direct copy"},
-      Field{"index_selects_dst", &Args::index_selects_dst, "scatter: index chooses rows of dst; else gather: rows of src"},
+      Field{"index_selects_dst", &Args::index_selects_dst,
+            "scatter: index chooses rows of dst; else gather: rows of src"},
       Field{"oob_mode", &Args::oob_mode, "index out of range: error (NRT status 1006) or skip that row"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
@@ -41,7 +45,8 @@ struct DmaCopy {
     if (auto bad = dma_operand("dst", a.dst, s, false)) return bad;
     if (auto bad = dma_operand("src", a.src, s)) return bad;
     if (a.index.present()) return indirect("src", a.src, "dst", a.dst, a.index, a.index_selects_dst, s);
-    if (a.src.elements() != a.dst.elements()) return illegal("src has ", a.src.elements(), " elements but dst has ", a.dst.elements());
+    if (a.src.elements() != a.dst.elements())
+      return illegal("src has ", a.src.elements(), " elements but dst has ", a.dst.elements());
     return {};
   }
 
@@ -64,11 +69,21 @@ struct DmaCopy {
         {"a load with a cast", {.dst = sbuf(128, 512, bf), .src = hbm(128, 512)}, ""},
         {"a store of another shape", {.dst = hbm(64, 1024), .src = sbuf(128, 512)}, ""},
         {"a gather", {.dst = sbuf(16, 64), .src = hbm(1000, 64), .index = ids}, ""},
-        {"a scatter", {.dst = hbm(1000, 64), .src = sbuf(16, 64), .index = ids, .index_selects_dst = true, .oob_mode = OobMode::skip}, ""},
+        {"a scatter",
+         {.dst = hbm(1000, 64),
+          .src = sbuf(16, 64),
+          .index = ids,
+          .index_selects_dst = true,
+          .oob_mode = OobMode::skip},
+         ""},
         {"sizes differ", {.dst = sbuf(128, 512), .src = hbm(128, 511)}, "src has 65408 elements but dst has 65536"},
         {"PSUM", {.dst = hbm(128, 512), .src = psum(128, 512)}, "src must be in HBM or SBUF"},
-        {"float indices", {.dst = sbuf(16, 64), .src = hbm(1000, 64), .index = sbuf(16, 1)}, "index must be of an integer dtype"},
-        {"rows that do not fit", {.dst = sbuf(16, 63), .src = hbm(1000, 64), .index = ids}, "dst has 1008 elements, not 16 rows of 64"},
+        {"float indices",
+         {.dst = sbuf(16, 64), .src = hbm(1000, 64), .index = sbuf(16, 1)},
+         "index must be of an integer dtype"},
+        {"rows that do not fit",
+         {.dst = sbuf(16, 63), .src = hbm(1000, 64), .index = ids},
+         "dst has 1008 elements, not 16 rows of 64"},
     };
   }
 };

@@ -35,8 +35,10 @@ bool step_is_exact(const ScalarStep& s) {
 // The operand of one ScalarStep, row by row.
 class StepOperand {
  public:
-  StepOperand(const ScalarStep& s, bool bits, const CoreMemory& m) : step_(s), float_(static_cast<float>(s.operand.immediate)) {
-    if (info(s.op).arity == 2 && !s.operand.is_tile() && is_whole_number(s.operand.immediate)) int_ = wrapped(s.operand.immediate);
+  StepOperand(const ScalarStep& s, bool bits, const CoreMemory& m)
+      : step_(s), float_(static_cast<float>(s.operand.immediate)) {
+    if (info(s.op).arity == 2 && !s.operand.is_tile() && is_whole_number(s.operand.immediate))
+      int_ = wrapped(s.operand.immediate);
     if (!s.operand.is_tile() || s.op == AluOp::bypass) return;
     tile_.emplace(s.operand.tile, m);
     if (bits) tile_->as_bits(bit_pattern(tile_->dtype()));
@@ -112,7 +114,8 @@ void run_tensor_tensor(const Access& dst, const Access& data1, const Access& dat
   });
 }
 
-void run_tensor_scalar(const Access& dst, const Access& data, const ScalarStep& first, const ScalarStep& second, const CoreMemory& m) {
+void run_tensor_scalar(const Access& dst, const Access& data, const ScalarStep& first, const ScalarStep& second,
+                       const CoreMemory& m) {
   const bool bits = info(first.op).is_bitvec || info(second.op).is_bitvec;
   const Rows d = rows(dst, bits, m), x = rows(data, bits, m);
   const StepOperand s0(first, bits, m), s1(second, bits, m);
@@ -135,8 +138,8 @@ void run_tensor_scalar(const Access& dst, const Access& data, const ScalarStep& 
   });
 }
 
-void run_scalar_tensor_tensor(const Access& dst, const Access& data, const ScalarStep& first, AluOp op1, const Access& operand1, bool reverse1,
-                              const CoreMemory& m) {
+void run_scalar_tensor_tensor(const Access& dst, const Access& data, const ScalarStep& first, AluOp op1,
+                              const Access& operand1, bool reverse1, const CoreMemory& m) {
   const bool bits = info(first.op).is_bitvec || info(op1).is_bitvec;
   const Rows d = rows(dst, bits, m), x = rows(data, bits, m), y = rows(operand1, bits, m);
   const StepOperand s0(first, bits, m);
@@ -160,8 +163,8 @@ void run_scalar_tensor_tensor(const Access& dst, const Access& data, const Scala
   });
 }
 
-void run_activation(const Access& dst, Activation fn, const Access& data, const Operand& scale, const Operand& bias, const Access& reduce_res,
-                    const CoreMemory& m) {
+void run_activation(const Access& dst, Activation fn, const Access& data, const Operand& scale, const Operand& bias,
+                    const Access& reduce_res, const CoreMemory& m) {
   const Rows d(dst, m), x(data, m);
   const ScalarStep by{AluOp::multiply, scale, false}, plus{AluOp::add, bias, false};
   const bool scaled = scale.is_tile() || scale.immediate != 1, biased = bias.is_tile() || bias.immediate != 0;
@@ -185,8 +188,8 @@ void run_activation(const Access& dst, Activation fn, const Access& data, const 
   });
 }
 
-void run_tensor_scalar_reduce(const Access& dst, const Access& data, const ScalarStep& step, AluOp reduce, const Access& reduce_res, const Operand* init,
-                              bool negate, const CoreMemory& m) {
+void run_tensor_scalar_reduce(const Access& dst, const Access& data, const ScalarStep& step, AluOp reduce,
+                              const Access& reduce_res, const Operand* init, bool negate, const CoreMemory& m) {
   const Rows d(dst, m), x(data, m), total(reduce_res, m);
   const StepOperand operand(step, false, m);
   std::optional<Rows> start;
@@ -196,8 +199,10 @@ void run_tensor_scalar_reduce(const Access& dst, const Access& data, const Scala
   for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
     float* out = d.float_target(p, at, n, b.out);
     const float* in = x.floats(p, at, n, b.a);
-    if (operand.active()) operand.apply(p, out, in, n);
-    else std::copy_n(in, n, out);
+    if (operand.active())
+      operand.apply(p, out, in, n);
+    else
+      std::copy_n(in, n, out);
     const float part = reduce_float(reduce, out, n);
     if (at == 0) sum = !init ? info(reduce).identity : start ? start->scalar(p) : static_cast<float>(init->immediate);
     sum = info(reduce).on_float(sum, part);
@@ -209,7 +214,8 @@ void run_tensor_scalar_reduce(const Access& dst, const Access& data, const Scala
   });
 }
 
-void run_cumulative(const Access& dst, const Access& src, const ScalarStep& step, AluOp accumulate, const Operand& initial, const CoreMemory& m) {
+void run_cumulative(const Access& dst, const Access& src, const ScalarStep& step, AluOp accumulate,
+                    const Operand& initial, const CoreMemory& m) {
   const Rows d(dst, m), x(src, m);
   const StepOperand operand(step, false, m);
   std::optional<Rows> start;

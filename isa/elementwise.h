@@ -2,9 +2,9 @@
 #include "isa/activation_functions.h"
 #include "isa/operands.h"
 
-// What the elementwise and reducing cards compute. Arithmetic is fp32, rounded once on the write. Integers take an exact 32-bit path when every
-// input is an integer, the operator has an integer form, and the result is an integer or a truth value; the hardware does so on GpSimd (nki.isa.tensor_tensor),
-// here every engine does.
+// What the elementwise and reducing cards compute. Arithmetic is fp32, rounded once on the write. Integers take an
+// exact 32-bit path when every input is an integer, the operator has an integer form, and the result is an integer or a
+// truth value; the hardware does so on GpSimd (nki.isa.tensor_tensor), here every engine does.
 namespace trn {
 
 // One operator of tensor_scalar: value `op` operand, or operand `op` value when reversed.
@@ -17,23 +17,28 @@ struct ScalarStep {
 void run_cast(const Access& dst, const Access& src, const CoreMemory& m);
 void run_fill(const Access& dst, double value, const CoreMemory& m);
 void run_tensor_tensor(const Access& dst, const Access& data1, const Access& data2, AluOp op, const CoreMemory& m);
-void run_tensor_scalar(const Access& dst, const Access& data, const ScalarStep& first, const ScalarStep& second, const CoreMemory& m);
-void run_scalar_tensor_tensor(const Access& dst, const Access& data, const ScalarStep& first, AluOp op1, const Access& operand1, bool reverse1,
-                              const CoreMemory& m);
+void run_tensor_scalar(const Access& dst, const Access& data, const ScalarStep& first, const ScalarStep& second,
+                       const CoreMemory& m);
+void run_scalar_tensor_tensor(const Access& dst, const Access& data, const ScalarStep& first, AluOp op1,
+                              const Access& operand1, bool reverse1, const CoreMemory& m);
 
-// dst = fn(data * scale + bias); with `reduce_res` present, the fp32 results of each partition summed before rounding to dst's dtype.
-void run_activation(const Access& dst, Activation fn, const Access& data, const Operand& scale, const Operand& bias, const Access& reduce_res,
-                    const CoreMemory& m);
+// dst = fn(data * scale + bias); with `reduce_res` present, the fp32 results of each partition summed before rounding
+// to dst's dtype.
+void run_activation(const Access& dst, Activation fn, const Access& data, const Operand& scale, const Operand& bias,
+                    const Access& reduce_res, const CoreMemory& m);
 
 // Groups of data.free_elements() / dst.free_elements() consecutive elements, each reduced to one.
 void run_reduce(const Access& dst, AluOp op, const Access& data, bool negate, const CoreMemory& m);
-void run_scan(const Access& dst, const Access& data0, const Access& data1, const Operand& initial, const ScanOps& ops, const CoreMemory& m);
+void run_scan(const Access& dst, const Access& data0, const Access& data1, const Operand& initial, const ScanOps& ops,
+              const CoreMemory& m);
 
-// dst = data op operand in fp32; reduce_res = the results of each partition reduced, starting from `init` if there is one, and negated on request.
-void run_tensor_scalar_reduce(const Access& dst, const Access& data, const ScalarStep& step, AluOp reduce, const Access& reduce_res, const Operand* init,
-                              bool negate, const CoreMemory& m);
+// dst = data op operand in fp32; reduce_res = the results of each partition reduced, starting from `init` if there is
+// one, and negated on request.
+void run_tensor_scalar_reduce(const Access& dst, const Access& data, const ScalarStep& step, AluOp reduce,
+                              const Access& reduce_res, const Operand* init, bool negate, const CoreMemory& m);
 // dst[i] = (src[i] op operand) accumulate dst[i-1], dst[-1] = initial, in fp32.
-void run_cumulative(const Access& dst, const Access& src, const ScalarStep& step, AluOp accumulate, const Operand& initial, const CoreMemory& m);
+void run_cumulative(const Access& dst, const Access& src, const ScalarStep& step, AluOp accumulate,
+                    const Operand& initial, const CoreMemory& m);
 
 // True where instructions over these dtypes take the integer path.
 bool is_exact_integer(AluOp op, Dtype dst, std::initializer_list<Dtype> inputs);

@@ -8,8 +8,8 @@
 
 namespace trn {
 
-// How many values each enum of an instruction's fields has: readers of text and files refuse the rest. An enum without a line here does not
-// compile where it is serialised.
+// How many values each enum of an instruction's fields has: readers of text and files refuse the rest. An enum without
+// a line here does not compile where it is serialised.
 template <class E>
 inline constexpr size_t enum_count = 0;
 template <>

@@ -109,7 +109,8 @@ void print(std::string& out, const Operand& o) {
 }
 void scan(Scan& in, Operand& o) {
   o = {};
-  if (in.rest().starts_with("sbuf.") || in.rest().starts_with("psum.") || in.rest().starts_with("hbm.")) return scan(in, o.tile);
+  if (in.rest().starts_with("sbuf.") || in.rest().starts_with("psum.") || in.rest().starts_with("hbm."))
+    return scan(in, o.tile);
   scan(in, o.immediate);
 }
 

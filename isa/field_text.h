@@ -8,10 +8,11 @@
 
 namespace trn {
 
-// One argument as text and back, by type. print() appends; scan() reads all that print() writes and throws trn::Error(illegal) for anything else.
+// One argument as text and back, by type. print() appends; scan() reads all that print() writes and throws
+// trn::Error(illegal) for anything else.
 
 template <class T>
-  requires std::is_integral_v<T>
+requires std::is_integral_v<T>
 void print(std::string& out, T value) {
   if constexpr (std::is_same_v<T, bool>)
     out += value ? "true" : "false";
@@ -28,12 +29,10 @@ void scan(Scan& in, double& value);
 void scan(Scan& in, float& value);
 
 template <class E>
-  requires std::is_enum_v<E>
-void print(std::string& out, E value) {
-  out += name(value);
-}
+requires std::is_enum_v<E>
+void print(std::string& out, E value) { out += name(value); }
 template <class E>
-  requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 void scan(Scan& in, E& value) {
   const std::string_view word = in.word();
   const auto known = enum_named<E>(word);

@@ -35,7 +35,8 @@ void for_rows(const AffineIndex& a, int partitions, Body&& body) {
   first_row(a, first);
   row.resize(first.size());
   for (int p = 0; p < partitions; ++p) {
-    apply_int(AluOp::add, false, row.data(), first.data(), wrap(static_cast<int64_t>(p) * a.channel_multiplier), first.size());
+    apply_int(AluOp::add, false, row.data(), first.data(), wrap(static_cast<int64_t>(p) * a.channel_multiplier),
+              first.size());
     body(p, row.data());
   }
 }
@@ -46,7 +47,8 @@ Verdict rules::pattern_covers(std::string_view field, const Pattern& p, std::str
   for (const Dim& d : p)
     if (d.count < 1) return illegal(field, " has a count of ", d.count);
   if (elements(p) != a.free_elements())
-    return illegal(field, " has ", elements(p), " elements but ", tile_field, " has ", a.free_elements(), " per partition");
+    return illegal(field, " has ", elements(p), " elements but ", tile_field, " has ", a.free_elements(),
+                   " per partition");
   return {};
 }
 
@@ -58,7 +60,8 @@ Verdict rules::searched(std::string_view field, const Access& a) {
 
 Verdict rules::eight(std::string_view field, const Access& a, const Access& searched) {
   if (a.free_elements() != 8) return illegal(field, " must have 8 elements per partition, not ", a.free_elements());
-  if (a.partitions() != searched.partitions()) return illegal(field, " has ", a.partitions(), " partitions, not ", searched.partitions());
+  if (a.partitions() != searched.partitions())
+    return illegal(field, " has ", a.partitions(), " partitions, not ", searched.partitions());
   return {};
 }
 
@@ -72,7 +75,8 @@ void run_iota(const Access& dst, const AffineIndex& index, const CoreMemory& m) 
   for_rows(index, d.partitions(), [&](int p, const int32_t* values) { d.store(p, 0, d.elements(), values); });
 }
 
-void run_affine_select(const Access& dst, const AffineIndex& index, const Access& on_true, float on_false, AluOp compare, const CoreMemory& m) {
+void run_affine_select(const Access& dst, const AffineIndex& index, const Access& on_true, float on_false,
+                       AluOp compare, const CoreMemory& m) {
   const Rows d(dst, m), x(on_true, m);
   const int64_t n = d.elements();
   static thread_local std::vector<int32_t> predicate;

@@ -18,16 +18,18 @@ Verdict searched(std::string_view field, const Access& a);
 // [P, 8] beside `searched`.
 Verdict eight(std::string_view field, const Access& a, const Access& searched);
 Verdict index_dtype(std::string_view field, Dtype d);
-}
+}  // namespace rules
 
 void run_iota(const Access& dst, const AffineIndex& index, const CoreMemory& m);
-void run_affine_select(const Access& dst, const AffineIndex& index, const Access& on_true, float on_false, AluOp compare, const CoreMemory& m);
+void run_affine_select(const Access& dst, const AffineIndex& index, const Access& on_true, float on_false,
+                       AluOp compare, const CoreMemory& m);
 
 void run_sequence_bounds(const Access& dst, const Access& segment_ids, const CoreMemory& m);
 void run_nonzero(const Access& dst, const Access& src, int32_t index_offset, int32_t padding, const CoreMemory& m);
 
 void run_max8(const Access& dst, const Access& src, const CoreMemory& m);
 void run_find_index8(const Access& dst, const Access& data, const Access& vals, const CoreMemory& m);
-void run_match_replace8(const Access& dst, const Access& data, const Access& vals, float imm, const Access& dst_index, const CoreMemory& m);
+void run_match_replace8(const Access& dst, const Access& data, const Access& vals, float imm, const Access& dst_index,
+                        const CoreMemory& m);
 
 }  // namespace trn

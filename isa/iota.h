@@ -11,7 +11,8 @@ namespace trn {
 
 struct Iota {
   static constexpr std::string_view name = "iota";
-  static constexpr std::string_view doc = "dst[p, w, z, y, x] = offset + p * channel_multiplier + sum of index * step over the pattern";
+  static constexpr std::string_view doc =
+      "dst[p, w, z, y, x] = offset + p * channel_multiplier + sum of index * step over the pattern";
   static constexpr std::string_view source = "nki.isa.iota; cost formula of aws-neuron-sdk 1db4d74e";
   static constexpr Status status = Status::documented;
   static constexpr Generation since = Generation::trn1;
@@ -24,10 +25,12 @@ struct Iota {
     int32_t offset = 0;
     int32_t channel_multiplier = 0;
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF tile of any dtype; values are int32 until they are written"},
-                                     Field{"pattern", &Args::pattern, "[[step, count], ...], outermost first; the counts' product is dst's elements per partition"},
-                                     Field{"offset", &Args::offset, "first value"},
-                                     Field{"channel_multiplier", &Args::channel_multiplier, "added per partition"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF tile of any dtype; values are int32 until they are written"},
+      Field{"pattern", &Args::pattern,
+            "[[step, count], ...], outermost first; the counts' product is dst's elements per partition"},
+      Field{"offset", &Args::offset, "first value"},
+      Field{"channel_multiplier", &Args::channel_multiplier, "added per partition"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -37,9 +40,13 @@ struct Iota {
     return pattern_covers("pattern", a.pattern, "dst", a.dst);
   }
 
-  static Cost cost(const Args& a, Engine, const Spec& s) { return engine_cost::gpsimd(static_cast<double>(a.dst.free_elements()), s); }
+  static Cost cost(const Args& a, Engine, const Spec& s) {
+    return engine_cost::gpsimd(static_cast<double>(a.dst.free_elements()), s);
+  }
 
-  static void run(const Args& a, const CoreMemory& m) { run_iota(a.dst, {a.pattern, a.offset, a.channel_multiplier}, m); }
+  static void run(const Args& a, const CoreMemory& m) {
+    run_iota(a.dst, {a.pattern, a.offset, a.channel_multiplier}, m);
+  }
 
   static std::vector<Example<Args>> examples() {
     using namespace example;

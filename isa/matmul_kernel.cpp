@@ -29,9 +29,11 @@ using V = hn::Vec<D>;
 constexpr int64_t kRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 constexpr int64_t columns_per_block() { return 2 * hn::MaxLanes(D()); }
 
-// kR rows of a block; `a` holds kRows values per k, `b` two vectors per k. The sum's order over k is that of the loop, alone per element.
+// kR rows of a block; `a` holds kRows values per k, `b` two vectors per k. The sum's order over k is that of the loop,
+// alone per element.
 template <int64_t kR>
-HWY_INLINE void block(int64_t k, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+HWY_INLINE void block(int64_t k, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, float* dst,
+                      ptrdiff_t dst_step, bool accumulate) {
   const D d;
   const int64_t lanes = hn::MaxLanes(d);
   V left[kR], right[kR];
@@ -59,7 +61,8 @@ HWY_INLINE void block(int64_t k, const float* HWY_RESTRICT a, const float* HWY_R
 }
 
 template <int64_t kR>
-void block_of_rows(int64_t rows, int64_t k, const float* a, const float* b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+void block_of_rows(int64_t rows, int64_t k, const float* a, const float* b, float* dst, ptrdiff_t dst_step,
+                   bool accumulate) {
   if constexpr (kR > 0) {
     if (rows == kR) return block<kR>(k, a, b, dst, dst_step, accumulate);
     return block_of_rows<kR - 1>(rows, k, a, b, dst, dst_step, accumulate);
@@ -80,7 +83,8 @@ void SpreadRow(int64_t k, int64_t depth, int64_t m, const float* row, float* out
   std::memcpy(out, row, static_cast<size_t>(m) * sizeof(float));
 }
 
-// One column block of the moving operand, widened, for the dtypes that most products have. Elements of a row are consecutive. False: some other dtype.
+// One column block of the moving operand, widened, for the dtypes that most products have. Elements of a row are
+// consecutive. False: some other dtype.
 bool PackBlock(int64_t k, const std::byte* src, ptrdiff_t row_step, Dtype dtype, float* out) {
   const D d;
   const int64_t lanes = hn::MaxLanes(d);
@@ -108,8 +112,10 @@ bool PackBlock(int64_t k, const std::byte* src, ptrdiff_t row_step, Dtype dtype,
   return false;
 }
 
-// All m rows against one packed column block of b. A block narrower than two vectors is computed in full beside dst and copied.
-void Column(int64_t k, int64_t m, int64_t n, const float* a, const float* b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+// All m rows against one packed column block of b. A block narrower than two vectors is computed in full beside dst and
+// copied.
+void Column(int64_t k, int64_t m, int64_t n, const float* a, const float* b, float* dst, ptrdiff_t dst_step,
+            bool accumulate) {
   constexpr int64_t kColumns = columns_per_block();
   HWY_ALIGN float wide[kRows * kColumns];
   for (int64_t r = 0; r < m; r += kRows, a += kRows * k) {
@@ -172,14 +178,17 @@ const float* row_of(const MatrixView& v, int64_t i, int64_t m, float* buffer) {
 // `width` columns from `column` of every row, `block` wide with zeros, k after k.
 void pack(const MatrixView& v, int64_t k, int64_t column, int64_t width, int64_t block, float* out) {
   const std::byte* at = v.data + column * v.column_step;
-  if (width == block && v.column_step == size_of(v.dtype) && HWY_DYNAMIC_DISPATCH(PackBlock)(k, at, v.row_step, v.dtype, out)) return;
+  if (width == block && v.column_step == size_of(v.dtype) &&
+      HWY_DYNAMIC_DISPATCH(PackBlock)(k, at, v.row_step, v.dtype, out))
+    return;
   for (int64_t i = 0; i < k; ++i, at += v.row_step, out += block) {
     read_as_float(v.dtype, at, v.column_step, out, width);
     for (int64_t j = width; j < block; ++j) out[j] = 0;
   }
 }
 
-void columns(int64_t k, int64_t m, int64_t first, int64_t last, const float* a, const MatrixView& b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+void columns(int64_t k, int64_t m, int64_t first, int64_t last, const float* a, const MatrixView& b, float* dst,
+             ptrdiff_t dst_step, bool accumulate) {
   static thread_local Workspace workspace;
   const int64_t block = HWY_DYNAMIC_DISPATCH(BlockColumns)();
   float* packed = workspace.get(k * block);
@@ -195,7 +204,8 @@ void columns(int64_t k, int64_t m, int64_t first, int64_t last, const float* a, 
 void set_threads(int count) { g_threads = std::max(1, count); }
 int threads() { return g_threads; }
 
-void matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+void matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step,
+            bool accumulate) {
   const auto narrow = [](const MatrixView& v) { return v.dtype == Dtype::bfloat16 && v.column_step == 2; };
   if (narrow(a) && narrow(b) && has_tiles()) return tile_matmul(k, m, n, a, b, dst, dst_step, accumulate);
 
@@ -211,7 +221,8 @@ void matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixVi
   if (pieces == 1) return columns(k, m, 0, n, packed, b, dst, dst_step, accumulate);
   const int64_t share = (n / pieces + block - 1) / block * block;
   oneapi::tbb::parallel_for(int64_t{0}, pieces, [&](int64_t i) {
-    columns(k, m, std::min(n, i * share), i + 1 == pieces ? n : std::min(n, (i + 1) * share), packed, b, dst, dst_step, accumulate);
+    columns(k, m, std::min(n, i * share), i + 1 == pieces ? n : std::min(n, (i + 1) * share), packed, b, dst, dst_step,
+            accumulate);
   });
 }
 

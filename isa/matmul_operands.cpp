@@ -24,13 +24,15 @@ MatrixView matrix(const Access& access, const CoreMemory& m, std::vector<float>&
     const float* values = rows.floats(p, 0, n, storage.data() + p * n);
     if (values != storage.data() + p * n) std::copy_n(values, n, storage.data() + p * n);
   }
-  return {reinterpret_cast<const std::byte*>(storage.data()), static_cast<ptrdiff_t>(n * sizeof(float)), sizeof(float), Dtype::float32};
+  return {reinterpret_cast<const std::byte*>(storage.data()), static_cast<ptrdiff_t>(n * sizeof(float)), sizeof(float),
+          Dtype::float32};
 }
 
 }  // namespace
 
 Verdict rules::matmul_dtype(std::string_view field, Dtype d) {
-  if (!is_float(d) || size_of(d) > 4) return illegal(field, " dtype ", name(d), " is none of float8, bfloat16, float16, tfloat32, float32");
+  if (!is_float(d) || size_of(d) > 4)
+    return illegal(field, " dtype ", name(d), " is none of float8, bfloat16, float16, tfloat32, float32");
   return {};
 }
 
@@ -56,7 +58,8 @@ Cost matmul_cost(int64_t k, int64_t m, int64_t n, bool fp32, bool transpose, boo
   return c;
 }
 
-void run_matmul(const Access& dst, const Access& stationary, const Access& moving, bool accumulate, const CoreMemory& m) {
+void run_matmul(const Access& dst, const Access& stationary, const Access& moving, bool accumulate,
+                const CoreMemory& m) {
   static thread_local std::vector<float> a_storage, b_storage, result;
   const MatrixView a = matrix(stationary, m, a_storage), b = matrix(moving, m, b_storage);
   const int64_t k = stationary.partitions(), rows = dst.partitions(), columns = dst.free_elements();
@@ -95,7 +98,8 @@ void run_identity_transpose(const Access& dst, const Access& data, const Access&
   for (int p = 0; p < rows.partitions(); ++p) {
     const float* row = rows.floats(p, 0, rows.elements(), buffer.data());
     for (int64_t j = 0; j < rows.elements(); ++j)
-      if (row[j] != (j == p ? 1.f : 0.f)) throw Error(Fault::undefined, "nc_matmul in transpose mode: moving is not an identity", to_string(identity));
+      if (row[j] != (j == p ? 1.f : 0.f))
+        throw Error(Fault::undefined, "nc_matmul in transpose mode: moving is not an identity", to_string(identity));
   }
   run_transpose(dst, data, m);
 }

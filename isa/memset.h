@@ -22,8 +22,9 @@ struct Memset {
     Access dst{};
     double value = 0;
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile (GpSimd: SBUF only)"},
-                                     Field{"value", &Args::value, "rounded to dst's dtype; whole numbers into integers exactly"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF or PSUM tile (GpSimd: SBUF only)"},
+      Field{"value", &Args::value, "rounded to dst's dtype; whole numbers into integers exactly"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;

@@ -22,9 +22,9 @@ struct NcFindIndex8 {
   struct Args {
     Access dst{}, data{}, vals{};
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "[P, 8] uint16 or uint32; all ones where there is no match"},
-                                     Field{"data", &Args::data, "8 to 16384 elements per partition"},
-                                     Field{"vals", &Args::vals, "[P, 8]"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "[P, 8] uint16 or uint32; all ones where there is no match"},
+      Field{"data", &Args::data, "8 to 16384 elements per partition"}, Field{"vals", &Args::vals, "[P, 8]"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -51,7 +51,9 @@ struct NcFindIndex8 {
     return {
         {"a row", {sbuf(128, 8, Dtype::uint32, 8224), sbuf(128, 100), vals}, ""},
         {"int32 indices", {sbuf(128, 8, Dtype::int32, 8224), sbuf(128, 100), vals}, "dst must be uint16 or uint32"},
-        {"7 values", {sbuf(128, 8, Dtype::uint32, 8224), sbuf(128, 100), sbuf(128, 7)}, "vals must have 8 elements per partition"},
+        {"7 values",
+         {sbuf(128, 8, Dtype::uint32, 8224), sbuf(128, 100), sbuf(128, 7)},
+         "vals must have 8 elements per partition"},
     };
   }
 };

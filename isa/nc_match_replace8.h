@@ -24,11 +24,11 @@ struct NcMatchReplace8 {
     float imm = 0;
     Access dst_idx{};
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "tile of data's size"},
-                                     Field{"data", &Args::data, "8 to 16384 elements per partition"},
-                                     Field{"vals", &Args::vals, "[P, 8]"},
-                                     Field{"imm", &Args::imm, "replacement"},
-                                     Field{"dst_idx", &Args::dst_idx, "optional [P, 8] uint16 or uint32: where each val was found, all ones if nowhere"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "tile of data's size"}, Field{"data", &Args::data, "8 to 16384 elements per partition"},
+      Field{"vals", &Args::vals, "[P, 8]"}, Field{"imm", &Args::imm, "replacement"},
+      Field{"dst_idx", &Args::dst_idx,
+            "optional [P, 8] uint16 or uint32: where each val was found, all ones if nowhere"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -50,7 +50,9 @@ struct NcMatchReplace8 {
     return engine_cost::vector(cycles, s.vector_reduce_latency_ns, s.vector_reduce_overhead_ns, s);
   }
 
-  static void run(const Args& a, const CoreMemory& m) { run_match_replace8(a.dst, a.data, a.vals, a.imm, a.dst_idx, m); }
+  static void run(const Args& a, const CoreMemory& m) {
+    run_match_replace8(a.dst, a.data, a.vals, a.imm, a.dst_idx, m);
+  }
 
   static std::vector<Example<Args>> examples() {
     using namespace example;
@@ -58,9 +60,15 @@ struct NcMatchReplace8 {
     const Access vals = sbuf(128, 8, fp, 8192), x = sbuf(128, 100), out = sbuf(128, 100, fp, 512);
     return {
         {"a row", {.dst = out, .data = x, .vals = vals, .imm = -1e30f}, ""},
-        {"with indices", {.dst = out, .data = x, .vals = vals, .imm = 0, .dst_idx = sbuf(128, 8, Dtype::uint16, 8224)}, ""},
-        {"sizes differ", {.dst = sbuf(128, 99), .data = x, .vals = vals}, "data has 100 elements per partition but dst has 99"},
-        {"float indices", {.dst = out, .data = x, .vals = vals, .imm = 0, .dst_idx = sbuf(128, 8, fp, 8224)}, "dst_idx must be uint16 or uint32"},
+        {"with indices",
+         {.dst = out, .data = x, .vals = vals, .imm = 0, .dst_idx = sbuf(128, 8, Dtype::uint16, 8224)},
+         ""},
+        {"sizes differ",
+         {.dst = sbuf(128, 99), .data = x, .vals = vals},
+         "data has 100 elements per partition but dst has 99"},
+        {"float indices",
+         {.dst = out, .data = x, .vals = vals, .imm = 0, .dst_idx = sbuf(128, 8, fp, 8224)},
+         "dst_idx must be uint16 or uint32"},
     };
   }
 };

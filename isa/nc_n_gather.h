@@ -34,13 +34,17 @@ struct NcNGather {
       if (auto bad = tile(field, *tile_, s, tile_ != &a.dst)) return bad;
     }
     if (auto bad = same_size("indices", a.indices, "dst", a.dst)) return bad;
-    if (a.data.partitions() != a.dst.partitions()) return illegal("data has ", a.data.partitions(), " partitions but dst has ", a.dst.partitions());
-    if (a.data.dtype != a.dst.dtype) return illegal("data is ", trn::name(a.data.dtype), " but dst is ", trn::name(a.dst.dtype));
+    if (a.data.partitions() != a.dst.partitions())
+      return illegal("data has ", a.data.partitions(), " partitions but dst has ", a.dst.partitions());
+    if (a.data.dtype != a.dst.dtype)
+      return illegal("data is ", trn::name(a.data.dtype), " but dst is ", trn::name(a.dst.dtype));
     if (a.indices.dtype != Dtype::uint32) return illegal("indices must be uint32, not ", trn::name(a.indices.dtype));
     return {};
   }
 
-  static Cost cost(const Args& a, Engine, const Spec& s) { return engine_cost::gpsimd(static_cast<double>(a.dst.free_elements()), s); }
+  static Cost cost(const Args& a, Engine, const Spec& s) {
+    return engine_cost::gpsimd(static_cast<double>(a.dst.free_elements()), s);
+  }
 
   static void run(const Args& a, const CoreMemory& m) { run_gather(a.dst, a.data, a.indices, m); }
 
@@ -49,8 +53,12 @@ struct NcNGather {
     const Access ids = sbuf(128, 64, Dtype::uint32, 8192);
     return {
         {"a row", {sbuf(128, 64, Dtype::bfloat16, 4096), sbuf(128, 1000, Dtype::bfloat16), ids}, ""},
-        {"int32 indices", {sbuf(128, 64), sbuf(128, 1000), sbuf(128, 64, Dtype::int32, 8192)}, "indices must be uint32"},
-        {"another dtype", {sbuf(128, 64), sbuf(128, 1000, Dtype::bfloat16), ids}, "data is bfloat16 but dst is float32"},
+        {"int32 indices",
+         {sbuf(128, 64), sbuf(128, 1000), sbuf(128, 64, Dtype::int32, 8192)},
+         "indices must be uint32"},
+        {"another dtype",
+         {sbuf(128, 64), sbuf(128, 1000, Dtype::bfloat16), ids},
+         "data is bfloat16 but dst is float32"},
     };
   }
 };

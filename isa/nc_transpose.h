@@ -8,11 +8,14 @@
 
 namespace trn {
 
-// Bit-exact on both engines. On Tensor: data is the stationary operand, an identity streams through (nc_matmul in transpose mode).
+// Bit-exact on both engines. On Tensor: data is the stationary operand, an identity streams through (nc_matmul in
+// transpose mode).
 struct NcTranspose {
   static constexpr std::string_view name = "nc_transpose";
   static constexpr std::string_view doc = "dst = data.T; Tensor: up to 128x128, SBUF to PSUM; Vector: up to 32x32";
-  static constexpr std::string_view source = "nki.isa.nc_transpose; intervals from public trn2 profiles (Tensor), cost formula of aws-neuron-sdk 1db4d74e (Vector)";
+  static constexpr std::string_view source =
+      "nki.isa.nc_transpose; intervals from public trn2 profiles (Tensor), cost formula of aws-neuron-sdk 1db4d74e "
+      "(Vector)";
   static constexpr Status status = Status::measured;
   static constexpr Generation since = Generation::trn1;
   static constexpr EngineSet engines{Engine::tensor, Engine::vector};
@@ -32,11 +35,13 @@ struct NcTranspose {
     if (auto bad = tile("data", a.data, s)) return bad;
     const int64_t p = a.data.partitions(), f = a.data.free_elements();
     const int most = e == Engine::vector ? kVectorSide : static_cast<int>(s.pe_rows);
-    if (p > most || f > most) return illegal("data is [", p, ", ", f, "], more than [", most, ", ", most, "] on ", trn::name(e));
+    if (p > most || f > most)
+      return illegal("data is [", p, ", ", f, "], more than [", most, ", ", most, "] on ", trn::name(e));
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (a.dst.partitions() != f || a.dst.free_elements() != p)
       return illegal("dst is [", a.dst.partitions(), ", ", a.dst.free_elements(), "], not [", f, ", ", p, "]");
-    if (a.dst.dtype != a.data.dtype) return illegal("dst is ", trn::name(a.dst.dtype), " but data is ", trn::name(a.data.dtype));
+    if (a.dst.dtype != a.data.dtype)
+      return illegal("dst is ", trn::name(a.dst.dtype), " but data is ", trn::name(a.data.dtype));
     if (e == Engine::vector) return {};
     if (auto bad = in_space("data", a.data, Space::sbuf)) return bad;
     if (auto bad = in_space("dst", a.dst, Space::psum)) return bad;

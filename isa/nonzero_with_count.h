@@ -11,7 +11,8 @@ namespace trn {
 
 struct NonzeroWithCount {
   static constexpr std::string_view name = "nonzero_with_count";
-  static constexpr std::string_view doc = "dst = indices of the nonzero elements, padding, and their count, in every 16th partition";
+  static constexpr std::string_view doc =
+      "dst = indices of the nonzero elements, padding, and their count, in every 16th partition";
   static constexpr std::string_view source = "nki.isa.nonzero_with_count; time assumed";
   static constexpr Status status = Status::assumed;
   static constexpr Generation since = Generation::trn2;
@@ -23,10 +24,11 @@ struct NonzeroWithCount {
     int32_t index_offset = 0;
     int32_t padding_val = -1;
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF [P, T + 1] int32; partitions other than 0, 16, ..., 112 keep their values"},
-                                     Field{"src", &Args::src, "SBUF [P, T] float32 or int32"},
-                                     Field{"index_offset", &Args::index_offset, "added to each index"},
-                                     Field{"padding_val", &Args::padding_val, "after the last index"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF [P, T + 1] int32; partitions other than 0, 16, ..., 112 keep their values"},
+      Field{"src", &Args::src, "SBUF [P, T] float32 or int32"},
+      Field{"index_offset", &Args::index_offset, "added to each index"},
+      Field{"padding_val", &Args::padding_val, "after the last index"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -35,15 +37,19 @@ struct NonzeroWithCount {
     if (auto bad = in_space("src", a.src, Space::sbuf)) return bad;
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("src", a.src, s)) return bad;
-    if (a.src.partitions() != a.dst.partitions()) return illegal("src has ", a.src.partitions(), " partitions but dst has ", a.dst.partitions());
+    if (a.src.partitions() != a.dst.partitions())
+      return illegal("src has ", a.src.partitions(), " partitions but dst has ", a.dst.partitions());
     if (a.dst.free_elements() != a.src.free_elements() + 1)
       return illegal("dst has ", a.dst.free_elements(), " elements per partition, not ", a.src.free_elements() + 1);
     if (a.dst.dtype != Dtype::int32) return illegal("dst must be int32, not ", trn::name(a.dst.dtype));
-    if (a.src.dtype != Dtype::float32 && a.src.dtype != Dtype::int32) return illegal("src must be float32 or int32, not ", trn::name(a.src.dtype));
+    if (a.src.dtype != Dtype::float32 && a.src.dtype != Dtype::int32)
+      return illegal("src must be float32 or int32, not ", trn::name(a.src.dtype));
     return {};
   }
 
-  static Cost cost(const Args& a, Engine, const Spec& s) { return engine_cost::gpsimd(static_cast<double>(a.src.free_elements()), s); }
+  static Cost cost(const Args& a, Engine, const Spec& s) {
+    return engine_cost::gpsimd(static_cast<double>(a.src.free_elements()), s);
+  }
 
   static void run(const Args& a, const CoreMemory& m) { run_nonzero(a.dst, a.src, a.index_offset, a.padding_val, m); }
 

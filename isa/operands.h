@@ -10,18 +10,22 @@ namespace trn {
 
 // What an instruction with accumulator registers does to them (nki.isa.reduce_cmd).
 enum class ReduceCmd : uint8_t { idle, reset, reduce, reset_reduce, load_reduce };
-inline constexpr std::array<std::string_view, 5> kReduceCmdNames = {"idle", "reset", "reduce", "reset_reduce", "load_reduce"};
+inline constexpr std::array<std::string_view, 5> kReduceCmdNames = {"idle", "reset", "reduce", "reset_reduce",
+                                                                    "load_reduce"};
 constexpr std::string_view name(ReduceCmd c) { return kReduceCmdNames[static_cast<size_t>(c)]; }
 
-// What an indirect DMA does with an index that is out of range (nki.isa.oob_mode): stop with NRT status 1006, or leave that row alone.
+// What an indirect DMA does with an index that is out of range (nki.isa.oob_mode): stop with NRT status 1006, or leave
+// that row alone.
 enum class OobMode : uint8_t { error, skip };
 inline constexpr std::array<std::string_view, 2> kOobModeNames = {"error", "skip"};
 constexpr std::string_view name(OobMode m) { return kOobModeNames[static_cast<size_t>(m)]; }
 
-// Affine pattern over the free index of iota and affine_select: [[step, count], ...], outermost first; unused dims are {0, 1}.
+// Affine pattern over the free index of iota and affine_select: [[step, count], ...], outermost first; unused dims are
+// {0, 1}.
 using Pattern = std::array<Dim, 4>;
 
-// nc_stream_shuffle: source partition inside its group of 32 for each of 32 destination partitions; 255 leaves that partition unwritten.
+// nc_stream_shuffle: source partition inside its group of 32 for each of 32 destination partitions; 255 leaves that
+// partition unwritten.
 using ShuffleMask = std::array<uint8_t, 32>;
 
 }  // namespace trn

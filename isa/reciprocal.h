@@ -21,7 +21,8 @@ struct Reciprocal {
   struct Args {
     Access dst{}, data{};
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile"}, Field{"data", &Args::data, "tile of the same size"}};
+  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile"},
+                                     Field{"data", &Args::data, "tile of the same size"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -36,7 +37,9 @@ struct Reciprocal {
     return engine_cost::vector(cycles, s.vector_copy_latency_ns, s.vector_copy_overhead_ns, s);
   }
 
-  static void run(const Args& a, const CoreMemory& m) { run_tensor_scalar(a.dst, a.data, {AluOp::reciprocal, {}, false}, {}, m); }
+  static void run(const Args& a, const CoreMemory& m) {
+    run_tensor_scalar(a.dst, a.data, {AluOp::reciprocal, {}, false}, {}, m);
+  }
 
   static std::vector<Example<Args>> examples() {
     using namespace example;

@@ -15,7 +15,10 @@ T* scratch(int which, size_t n) {
   return buffers[which].data();
 }
 
-bool is_whole(const Operand& o) { return o.is_tile() ? !is_float(o.tile.dtype) : o.immediate == std::floor(o.immediate) && std::fabs(o.immediate) < 2147483648.0; }
+bool is_whole(const Operand& o) {
+  return o.is_tile() ? !is_float(o.tile.dtype)
+                     : o.immediate == std::floor(o.immediate) && std::fabs(o.immediate) < 2147483648.0;
+}
 
 // fp32 or exact 32-bit arithmetic under one name.
 struct FloatMath {
@@ -51,7 +54,8 @@ void reduce_along(const Math& math, const Rows& d, const Rows& x, AluOp op, bool
     }
 }
 
-// Element i of every group at once, then element i + 1: many short groups, or groups that lie across memory. Sums run in order.
+// Element i of every group at once, then element i + 1: many short groups, or groups that lie across memory. Sums run
+// in order.
 template <class Math>
 void reduce_across(const Math& math, const Rows& d, const std::vector<Rows>& elements, AluOp op, bool negate) {
   using T = typename Math::T;
@@ -66,7 +70,8 @@ void reduce_across(const Math& math, const Rows& d, const std::vector<Rows>& ele
     }
 }
 
-// Splits the free dims where `groups` elements lie outside: `inner` gets the reduced dims. A dim that spans both is cut in two. False if it cannot.
+// Splits the free dims where `groups` elements lie outside: `inner` gets the reduced dims. A dim that spans both is cut
+// in two. False if it cannot.
 bool split_groups(const Access& data, int64_t groups, Access& outer, std::vector<Dim>& inner) {
   outer = data;
   int64_t left = groups;
@@ -110,7 +115,8 @@ std::vector<Rows> across(const Access& data, int64_t groups, AluOp op, const Cor
 }
 
 template <class Math>
-void reduce(const Math& math, const Access& dst, AluOp op, const Access& data, bool negate, bool bits, const CoreMemory& m) {
+void reduce(const Math& math, const Access& dst, AluOp op, const Access& data, bool negate, bool bits,
+            const CoreMemory& m) {
   Rows d(dst, m);
   if (bits) d.as_bits(bit_pattern(dst.dtype));
   auto elements = across(data, d.elements(), op, m);
@@ -124,7 +130,8 @@ void reduce(const Math& math, const Access& dst, AluOp op, const Access& data, b
   reduce_across(math, d, elements, op, negate);
 }
 
-int32_t scan_ints(const ScanOps& ops, bool uns, int32_t* out, const int32_t* x, const int32_t* y, int32_t state, int64_t n) {
+int32_t scan_ints(const ScanOps& ops, bool uns, int32_t* out, const int32_t* x, const int32_t* y, int32_t state,
+                  int64_t n) {
   const auto op0 = info(ops.op0).on_int, op1 = info(ops.op1).on_int;
   for (int64_t i = 0; i < n; ++i) {
     const int32_t step = ops.reverse0 ? op0(state, x[i], uns) : op0(x[i], state, uns);
@@ -142,14 +149,17 @@ void run_reduce(const Access& dst, AluOp op, const Access& data, bool negate, co
     reduce(FloatMath{}, dst, op, data, negate, false, m);
 }
 
-void run_scan(const Access& dst, const Access& data0, const Access& data1, const Operand& initial, const ScanOps& ops, const CoreMemory& m) {
+void run_scan(const Access& dst, const Access& data0, const Access& data1, const Operand& initial, const ScanOps& ops,
+              const CoreMemory& m) {
   const Rows d(dst, m), x(data0, m), y(data1, m);
   std::optional<Rows> start;
   if (initial.is_tile()) start.emplace(initial.tile, m);
   const auto inputs = {data0.dtype, data1.dtype};
-  if (!is_float(dst.dtype) && is_exact_integer(ops.op0, dst.dtype, inputs) && is_exact_integer(ops.op1, dst.dtype, inputs) && is_whole(initial)) {
+  if (!is_float(dst.dtype) && is_exact_integer(ops.op0, dst.dtype, inputs) &&
+      is_exact_integer(ops.op1, dst.dtype, inputs) && is_whole(initial)) {
     const bool uns = data0.dtype == Dtype::uint32;
-    int32_t *a = scratch<int32_t>(0, Rows::kChunk), *b = scratch<int32_t>(1, Rows::kChunk), *c = scratch<int32_t>(2, Rows::kChunk);
+    int32_t *a = scratch<int32_t>(0, Rows::kChunk), *b = scratch<int32_t>(1, Rows::kChunk),
+            *c = scratch<int32_t>(2, Rows::kChunk);
     int32_t state = 0;
     return for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
       if (at == 0) state = start ? start->int_scalar(p) : static_cast<int32_t>(initial.immediate);
@@ -157,7 +167,8 @@ void run_scan(const Access& dst, const Access& data0, const Access& data1, const
       d.store(p, at, n, c);
     });
   }
-  float *a = scratch<float>(0, Rows::kChunk), *b = scratch<float>(1, Rows::kChunk), *c = scratch<float>(2, Rows::kChunk);
+  float *a = scratch<float>(0, Rows::kChunk), *b = scratch<float>(1, Rows::kChunk),
+        *c = scratch<float>(2, Rows::kChunk);
   float state = 0;
   for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
     if (at == 0) state = start ? start->scalar(p) : static_cast<float>(initial.immediate);

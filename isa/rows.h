@@ -7,8 +7,9 @@
 
 namespace trn {
 
-// One on-chip operand while an instruction runs: rows (partitions) of `elements` in pattern order. Values are used in place when they already stand
-// as contiguous fp32 (or int32), else they pass through a caller's buffer of at least the asked count.
+// One on-chip operand while an instruction runs: rows (partitions) of `elements` in pattern order. Values are used in
+// place when they already stand as contiguous fp32 (or int32), else they pass through a caller's buffer of at least the
+// asked count.
 class Rows {
  public:
   // Elements per call that fits three fp32 buffers into a first-level cache.
@@ -57,10 +58,10 @@ class Rows {
   int64_t elements_;
   Dtype dtype_;
   int size_;
-  int ndim_;                                  // free dims, innermost first
+  int ndim_;  // free dims, innermost first
   std::array<int64_t, Access::kMaxDims> counts_;
   std::array<ptrdiff_t, Access::kMaxDims> steps_;  // bytes
-  bool contiguous_;                           // innermost step is one element
+  bool contiguous_;                                // innermost step is one element
 };
 
 // Calls body(partition, start, count) over all elements in chunks that suit every operand.
@@ -71,7 +72,8 @@ void for_chunks(std::initializer_list<const Rows*> operands, Body&& body) {
   for (const Rows* r : operands)
     if (r->run() >= Rows::kChunk / 8) chunk = std::min(chunk, r->run());
   for (int p = 0; p < first.partitions(); ++p)
-    for (int64_t start = 0; start < first.elements(); start += chunk) body(p, start, std::min(chunk, first.elements() - start));
+    for (int64_t start = 0; start < first.elements(); start += chunk)
+      body(p, start, std::min(chunk, first.elements() - start));
 }
 
 }  // namespace trn

@@ -15,7 +15,8 @@ int start_step(int partitions) { return partitions > 64 ? 128 : partitions > 32 
 
 Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read, bool dma) {
   if (!a.on_chip()) return illegal(field, " must be a tile in SBUF or PSUM");
-  if (a.ndim < 1 || a.ndim > Access::kMaxDims) return illegal(field, " must have 1 to ", Access::kMaxDims, " dims, not ", int{a.ndim});
+  if (a.ndim < 1 || a.ndim > Access::kMaxDims)
+    return illegal(field, " must have 1 to ", Access::kMaxDims, " dims, not ", int{a.ndim});
   for (int i = 0; i < a.ndim; ++i)
     if (a.dims[i].count < 1) return illegal(field, " dim ", i, " has ", a.dims[i].count, " elements");
   const int most = static_cast<int>(s.partitions);
@@ -28,16 +29,20 @@ Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read, 
   if (a.partition + held > most)
     return illegal(field, " partitions ", int{a.partition}, "+", held, " pass the last one, ", most - 1);
   if (!dma && a.partition % start_step(held) != 0)
-    return illegal(field, " start partition ", int{a.partition}, " is not a multiple of ", start_step(held), ", as ", held, " partitions need");
-  if (!dma && size_of(a.dtype) == 8) return illegal(field, " dtype ", name(a.dtype), " is for storage: only DMA converts it");
+    return illegal(field, " start partition ", int{a.partition}, " is not a multiple of ", start_step(held), ", as ",
+                   held, " partitions need");
+  if (!dma && size_of(a.dtype) == 8)
+    return illegal(field, " dtype ", name(a.dtype), " is for storage: only DMA converts it");
   if (a.offset % size_of(a.dtype) != 0)
-    return illegal(field, " byte offset ", a.offset, " is not a multiple of ", size_of(a.dtype), ", the size of ", name(a.dtype));
+    return illegal(field, " byte offset ", a.offset, " is not a multiple of ", size_of(a.dtype), ", the size of ",
+                   name(a.dtype));
   const ByteRange r = byte_range(a);
   if (r.begin < 0 || r.end > partition_bytes(a.space, s))
     return illegal(field, " bytes ", r.begin, "..", r.end, " leave its partition of ", partition_bytes(a.space, s));
   if (!read)
     for (int i = 1; i < a.ndim; ++i)
-      if (a.dims[i].step == 0 && a.dims[i].count > 1) return illegal(field, " dim ", i, " has step 0: elements would be written twice");
+      if (a.dims[i].step == 0 && a.dims[i].count > 1)
+        return illegal(field, " dim ", i, " has step 0: elements would be written twice");
   return {};
 }
 
@@ -57,7 +62,8 @@ Verdict same_size(std::string_view field, const Access& a, std::string_view othe
   if (a.partitions() != b.partitions())
     return illegal(field, " has ", a.partitions(), " partitions but ", other_field, " has ", b.partitions());
   if (a.free_elements() != b.free_elements())
-    return illegal(field, " has ", a.free_elements(), " elements per partition but ", other_field, " has ", b.free_elements());
+    return illegal(field, " has ", a.free_elements(), " elements per partition but ", other_field, " has ",
+                   b.free_elements());
   return {};
 }
 
@@ -74,7 +80,8 @@ Verdict engine_reach(Engine e, std::initializer_list<const Access*> operands) {
 }
 
 Verdict not_both_psum(std::string_view first, const Access& a, std::string_view second, const Access& b) {
-  if (a.space == Space::psum && b.space == Space::psum) return illegal(first, " and ", second, " are both in PSUM: one must be in SBUF");
+  if (a.space == Space::psum && b.space == Space::psum)
+    return illegal(first, " and ", second, " are both in PSUM: one must be in SBUF");
   return {};
 }
 
@@ -86,7 +93,8 @@ Verdict runs_on(EngineSet engines, Engine e) {
 Verdict one_bank(std::string_view field, const Access& a, const Spec& s) {
   const auto bank = static_cast<int64_t>(s.psum_partition_bytes / s.psum_banks);
   const ByteRange r = byte_range(a);
-  if (r.begin / bank != (r.end - 1) / bank) return illegal(field, " bytes ", r.begin, "..", r.end, " cross a PSUM bank of ", bank);
+  if (r.begin / bank != (r.end - 1) / bank)
+    return illegal(field, " bytes ", r.begin, "..", r.end, " cross a PSUM bank of ", bank);
   return {};
 }
 
@@ -101,18 +109,21 @@ Verdict integers_only(std::string_view field, AluOp op, std::initializer_list<Dt
 Verdict alu(std::string_view field, AluOp op, Engine e, std::initializer_list<Dtype> dtypes) {
   if (info(op).arity != 2) return illegal(field, " ", name(op), " takes 1 operand, not 2");
   // GpSimd has native integers, bit patterns included (nki.isa.tensor_tensor).
-  if (!info(op).engines.has(e) && !(info(op).is_bitvec && e == Engine::gpsimd)) return illegal(field, " ", name(op), " does not run on ", name(e));
+  if (!info(op).engines.has(e) && !(info(op).is_bitvec && e == Engine::gpsimd))
+    return illegal(field, " ", name(op), " does not run on ", name(e));
   return info(op).is_bitvec ? integers_only(field, op, dtypes) : Verdict{};
 }
 
-Verdict alu_with_scalar(std::string_view field, AluOp op, std::string_view operand_field, const Operand& o, Engine e, Dtype dst, Dtype data) {
+Verdict alu_with_scalar(std::string_view field, AluOp op, std::string_view operand_field, const Operand& o, Engine e,
+                        Dtype dst, Dtype data) {
   if (op == AluOp::bypass) return {};
   if (!info(op).engines.has(e)) return illegal(field, " ", name(op), " does not run on ", name(e));
   if (info(op).is_bitvec)
     if (auto bad = integers_only(field, op, {dst, data})) return bad;
   if (!o.is_tile() || o.tile.dtype == Dtype::float32) return {};
   if (!is_float(o.tile.dtype) && !is_float(data)) return {};
-  return illegal(operand_field, " must be float32", is_float(data) ? "" : " or an integer", ", not ", name(o.tile.dtype));
+  return illegal(operand_field, " must be float32", is_float(data) ? "" : " or an integer", ", not ",
+                 name(o.tile.dtype));
 }
 
 Verdict reduction(std::string_view field, AluOp op, std::initializer_list<Dtype> dtypes) {

@@ -5,7 +5,8 @@
 
 #include "isa/operands.h"
 
-// Rules that several cards share. Each returns nothing, or the broken rule as a sentence with the numbers that broke it.
+// Rules that several cards share. Each returns nothing, or the broken rule as a sentence with the numbers that broke
+// it.
 namespace trn::rules {
 
 // Sentence from strings and integers.
@@ -26,8 +27,9 @@ Verdict illegal(const T&... parts) {
   return Complaint{Fault::illegal, say(parts...)};
 }
 
-// A tile in SBUF or PSUM: partition count and start (trn2.md section 4), pattern, bytes inside one partition, dtype that engines can read.
-// `read`: the partition step may be 0 (one partition read by all). `dma`: a DMA engine's side, where any start partition and 64-bit storage dtypes are fine.
+// A tile in SBUF or PSUM: partition count and start (trn2.md section 4), pattern, bytes inside one partition, dtype
+// that engines can read. `read`: the partition step may be 0 (one partition read by all). `dma`: a DMA engine's side,
+// where any start partition and 64-bit storage dtypes are fine.
 Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read = true, bool dma = false);
 // A [P, 1] tile or an immediate, for `partitions` partitions.
 Verdict scalar_operand(std::string_view field, const Operand& o, int partitions, const Spec& s);
@@ -47,7 +49,8 @@ Verdict one_bank(std::string_view field, const Access& a, const Spec& s);
 // A binary operator of `engine` on tiles of these dtypes (dst first): bitvec operators want integers everywhere.
 Verdict alu(std::string_view field, AluOp op, Engine e, std::initializer_list<Dtype> dtypes);
 // An operator with a scalar operand: unary or binary; operand tiles are float32, or integers with integer data.
-Verdict alu_with_scalar(std::string_view field, AluOp op, std::string_view operand_field, const Operand& o, Engine e, Dtype dst, Dtype data);
+Verdict alu_with_scalar(std::string_view field, AluOp op, std::string_view operand_field, const Operand& o, Engine e,
+                        Dtype dst, Dtype data);
 Verdict reduction(std::string_view field, AluOp op, std::initializer_list<Dtype> dtypes);
 
 }  // namespace trn::rules

@@ -27,14 +27,15 @@ struct ScalarTensorTensor {
     bool reverse0 = false;
     bool reverse1 = false;
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile"},
-                                     Field{"data", &Args::data, "tile of the same size"},
-                                     Field{"op0", &Args::op0, "operator with operand0"},
-                                     Field{"operand0", &Args::operand0, "immediate or [P, 1] tile"},
-                                     Field{"op1", &Args::op1, "operator with operand1"},
-                                     Field{"operand1", &Args::operand1, "tile of the same size; not in PSUM if data is"},
-                                     Field{"reverse0", &Args::reverse0, "operand0 op0 data"},
-                                     Field{"reverse1", &Args::reverse1, "operand1 op1 (first result)"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF or PSUM tile"},
+      Field{"data", &Args::data, "tile of the same size"},
+      Field{"op0", &Args::op0, "operator with operand0"},
+      Field{"operand0", &Args::operand0, "immediate or [P, 1] tile"},
+      Field{"op1", &Args::op1, "operator with operand1"},
+      Field{"operand1", &Args::operand1, "tile of the same size; not in PSUM if data is"},
+      Field{"reverse0", &Args::reverse0, "operand0 op0 data"},
+      Field{"reverse1", &Args::reverse1, "operand1 op1 (first result)"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -49,12 +50,14 @@ struct ScalarTensorTensor {
     if (auto bad = alu_with_scalar("op0", a.op0, "operand0", a.operand0, e, a.dst.dtype, a.data.dtype)) return bad;
     if (auto bad = alu("op1", a.op1, e, {a.dst.dtype, a.data.dtype, a.operand1.dtype})) return bad;
     if (a.op0 != AluOp::bypass && info(a.op0).is_bitvec != info(a.op1).is_bitvec)
-      return illegal("op0 ", trn::name(a.op0), " and op1 ", trn::name(a.op1), " must both be bitvec or both arithmetic");
+      return illegal("op0 ", trn::name(a.op0), " and op1 ", trn::name(a.op1),
+                     " must both be bitvec or both arithmetic");
     return {};
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
-    return engine_cost::vector(engine_cost::vector_cycles(a.dst, a.data, a.operand1, s), s.vector_tensor_latency_ns, s.vector_tensor_overhead_ns, s);
+    return engine_cost::vector(engine_cost::vector_cycles(a.dst, a.data, a.operand1, s), s.vector_tensor_latency_ns,
+                               s.vector_tensor_overhead_ns, s);
   }
 
   static void run(const Args& a, const CoreMemory& m) {
@@ -68,7 +71,9 @@ struct ScalarTensorTensor {
     return {
         {"axpy", {out, in, AluOp::multiply, number(0.5), AluOp::add, other}, ""},
         {"data in PSUM", {out, psum(128, 64), AluOp::subtract, number(1), AluOp::multiply, other, true, false}, ""},
-        {"both in PSUM", {out, psum(128, 64), AluOp::add, number(1), AluOp::add, psum(128, 64, fp, 2048)}, "data and operand1 are both in PSUM"},
+        {"both in PSUM",
+         {out, psum(128, 64), AluOp::add, number(1), AluOp::add, psum(128, 64, fp, 2048)},
+         "data and operand1 are both in PSUM"},
         {"sizes differ", {out, in, AluOp::add, number(1), AluOp::add, sbuf(128, 65)}, "operand1 has 65 elements"},
     };
   }

@@ -14,7 +14,8 @@ namespace {
 constexpr int kEight = 8;
 constexpr int32_t kAbsent = -1;  // all ones in any width
 
-// NaN is the largest value and equals itself (assumed: the documentation is silent), so that sorting by max8 loses no element.
+// NaN is the largest value and equals itself (assumed: the documentation is silent), so that sorting by max8 loses no
+// element.
 bool greater(float a, float b) { return a > b || (std::isnan(a) && !std::isnan(b)); }
 bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
@@ -67,7 +68,8 @@ void run_find_index8(const Access& dst, const Access& data, const Access& vals, 
   }
 }
 
-void run_match_replace8(const Access& dst, const Access& data, const Access& vals, float imm, const Access& dst_index, const CoreMemory& m) {
+void run_match_replace8(const Access& dst, const Access& data, const Access& vals, float imm, const Access& dst_index,
+                        const CoreMemory& m) {
   const Rows d(dst, m), x(data, m), v(vals, m);
   std::optional<Rows> index;
   if (dst_index.present()) index.emplace(dst_index, m);

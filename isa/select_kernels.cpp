@@ -35,7 +35,8 @@ T* scratch(int which, size_t n) {
 }
 
 [[noreturn]] void outside(int64_t index, int64_t n) {
-  throw Error(Fault::undefined, std::string(kIndexOutOfBounds) + ": " + std::to_string(index) + " of " + std::to_string(n) + " elements of its partition");
+  throw Error(Fault::undefined, std::string(kIndexOutOfBounds) + ": " + std::to_string(index) + " of " +
+                                    std::to_string(n) + " elements of its partition");
 }
 
 template <class T>
@@ -47,23 +48,29 @@ void pick(T* out, const T* data, const int32_t* index, int64_t n, int64_t most, 
   }
 }
 
-void pick_bytes(int size, std::byte* out, const std::byte* data, const int32_t* index, int64_t n, int64_t most, int width) {
+void pick_bytes(int size, std::byte* out, const std::byte* data, const int32_t* index, int64_t n, int64_t most,
+                int width) {
   switch (size) {
-    case 1: return pick(reinterpret_cast<uint8_t*>(out), reinterpret_cast<const uint8_t*>(data), index, n, most, width);
-    case 2: return pick(reinterpret_cast<uint16_t*>(out), reinterpret_cast<const uint16_t*>(data), index, n, most, width);
-    default: return pick(reinterpret_cast<uint32_t*>(out), reinterpret_cast<const uint32_t*>(data), index, n, most, width);
+    case 1:
+      return pick(reinterpret_cast<uint8_t*>(out), reinterpret_cast<const uint8_t*>(data), index, n, most, width);
+    case 2:
+      return pick(reinterpret_cast<uint16_t*>(out), reinterpret_cast<const uint16_t*>(data), index, n, most, width);
+    default:
+      return pick(reinterpret_cast<uint32_t*>(out), reinterpret_cast<const uint32_t*>(data), index, n, most, width);
   }
 }
 
 }  // namespace
 
-Verdict rules::predicate(std::string_view field, const Access& a, std::string_view other_field, const Access& other, const Spec& s) {
+Verdict rules::predicate(std::string_view field, const Access& a, std::string_view other_field, const Access& other,
+                         const Spec& s) {
   if (auto bad = tile(field, a, s)) return bad;
   if (is_float(a.dtype)) return illegal(field, " must be of an integer or bool dtype, not ", name(a.dtype));
   return same_size(field, a, other_field, other);
 }
 
-void run_copy_predicated(const Access& dst, const Operand& src, const Access& predicate, bool reverse, const CoreMemory& m) {
+void run_copy_predicated(const Access& dst, const Operand& src, const Access& predicate, bool reverse,
+                         const CoreMemory& m) {
   const Rows d(dst, m), w(predicate, m);
   std::optional<Rows> x;
   if (src.is_tile()) x.emplace(src.tile, m);
@@ -83,8 +90,8 @@ void run_copy_predicated(const Access& dst, const Operand& src, const Access& pr
   });
 }
 
-void run_select(const Access& dst, const Access& predicate, const Access& on_true, const Operand& on_false, const Access& reduce_res, bool reverse,
-                const CoreMemory& m) {
+void run_select(const Access& dst, const Access& predicate, const Access& on_true, const Operand& on_false,
+                const Access& reduce_res, bool reverse, const CoreMemory& m) {
   const Rows d(dst, m), w(predicate, m), x(on_true, m);
   std::optional<Rows> other, most;
   if (on_false.is_tile()) other.emplace(on_false.tile, m);
@@ -105,8 +112,8 @@ void run_select(const Access& dst, const Access& predicate, const Access& on_tru
   });
 }
 
-void run_range_select(const Access& dst, const Access& on_true, const IndexBound& low, const IndexBound& high, int32_t first, const Access& reduce_res,
-                      const CoreMemory& m) {
+void run_range_select(const Access& dst, const Access& on_true, const IndexBound& low, const IndexBound& high,
+                      int32_t first, const Access& reduce_res, const CoreMemory& m) {
   const Rows d(dst, m), x(on_true, m), b0(low.bound, m), b1(high.bound, m);
   std::optional<Rows> most;
   if (reduce_res.present()) most.emplace(reduce_res, m);
@@ -154,7 +161,8 @@ void run_gather(const Access& dst, const Access& data, const Access& indices, co
   }
 }
 
-void run_local_gather(const Access& dst, const Access& src, const Access& index, int elements_per_index, int64_t valid, const CoreMemory& m) {
+void run_local_gather(const Access& dst, const Access& src, const Access& index, int elements_per_index, int64_t valid,
+                      const CoreMemory& m) {
   constexpr int kGroup = 16;
   const Rows d(dst, m), x(src, m), at(index, m);
   const int size = size_of(dst.dtype);
@@ -180,7 +188,8 @@ void run_partition_reduce(const Access& dst, AluOp op, const Access& data, const
     if (info(op).is_bitvec) d.as_bits(bit_pattern(dst.dtype)), x.as_bits(bit_pattern(data.dtype));
     int32_t *in = scratch<int32_t>(0, n), *sum = scratch<int32_t>(1, n);
     std::copy_n(x.ints(0, 0, n, in), n, sum);
-    for (int p = 1; p < x.partitions(); ++p) apply_int(op, data.dtype == Dtype::uint32, sum, sum, x.ints(p, 0, n, in), n);
+    for (int p = 1; p < x.partitions(); ++p)
+      apply_int(op, data.dtype == Dtype::uint32, sum, sum, x.ints(p, 0, n, in), n);
     return d.store(0, 0, n, sum);
   }
   float *in = scratch<float>(0, n), *sum = scratch<float>(1, n);

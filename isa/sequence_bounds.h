@@ -21,8 +21,9 @@ struct SequenceBounds {
   struct Args {
     Access dst{}, segment_ids{};
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF [1, 2, n]: starts, then ends (exclusive); n and -1 for padding"},
-                                     Field{"segment_ids", &Args::segment_ids, "SBUF [1, n], non-negative; 0 is padding"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF [1, 2, n]: starts, then ends (exclusive); n and -1 for padding"},
+      Field{"segment_ids", &Args::segment_ids, "SBUF [1, n], non-negative; 0 is padding"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -31,15 +32,19 @@ struct SequenceBounds {
     if (auto bad = in_space("segment_ids", a.segment_ids, Space::sbuf)) return bad;
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("segment_ids", a.segment_ids, s)) return bad;
-    if (a.segment_ids.partitions() != 1 || a.dst.partitions() != 1) return illegal("dst and segment_ids must have 1 partition");
+    if (a.segment_ids.partitions() != 1 || a.dst.partitions() != 1)
+      return illegal("dst and segment_ids must have 1 partition");
     if (a.dst.free_elements() != 2 * a.segment_ids.free_elements())
       return illegal("dst has ", a.dst.free_elements(), " elements, not twice ", a.segment_ids.free_elements());
     for (const Dtype d : {a.dst.dtype, a.segment_ids.dtype})
-      if (d != Dtype::float32 && d != Dtype::int32) return illegal("dst and segment_ids must be float32 or int32, not ", trn::name(d));
+      if (d != Dtype::float32 && d != Dtype::int32)
+        return illegal("dst and segment_ids must be float32 or int32, not ", trn::name(d));
     return {};
   }
 
-  static Cost cost(const Args& a, Engine, const Spec& s) { return engine_cost::gpsimd(static_cast<double>(a.dst.free_elements()), s); }
+  static Cost cost(const Args& a, Engine, const Spec& s) {
+    return engine_cost::gpsimd(static_cast<double>(a.dst.free_elements()), s);
+  }
 
   static void run(const Args& a, const CoreMemory& m) { run_sequence_bounds(a.dst, a.segment_ids, m); }
 

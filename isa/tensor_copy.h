@@ -23,8 +23,9 @@ struct TensorCopy {
   struct Args {
     Access dst{}, src{};
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile"},
-                                     Field{"src", &Args::src, "SBUF or PSUM tile of the same size (GpSimd: SBUF only)"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF or PSUM tile"},
+      Field{"src", &Args::src, "SBUF or PSUM tile of the same size (GpSimd: SBUF only)"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -52,7 +53,9 @@ struct TensorCopy {
         {"one partition to all", {sbuf(128, 8, Dtype::float32, 64), broadcast(sbuf(1, 8), 128)}, ""},
         {"shapes differ", {sbuf(128, 512), psum(128, 256)}, "src has 256 elements per partition but dst has 512"},
         {"129 partitions", {sbuf(129, 4), sbuf(129, 4, Dtype::float32, 64)}, "dst has 129 partitions"},
-        {"96 partitions from 32", {at_partition(sbuf(96, 4), 32), sbuf(96, 4, Dtype::float32, 64)}, "dst start partition 32"},
+        {"96 partitions from 32",
+         {at_partition(sbuf(96, 4), 32), sbuf(96, 4, Dtype::float32, 64)},
+         "dst start partition 32"},
         {"int64", {sbuf(128, 4, Dtype::int64), sbuf(128, 4, Dtype::int64, 64)}, "dst dtype int64"},
         {"past the end", {sbuf(128, 4, Dtype::float32, 229376), sbuf(128, 4)}, "dst bytes 229376..229392"},
     };

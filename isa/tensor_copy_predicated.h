@@ -24,10 +24,11 @@ struct TensorCopyPredicated {
     Access predicate{};
     bool reverse_pred = false;
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile; elements that are not chosen keep their value"},
-                                     Field{"src", &Args::src, "tile of the same size and dtype, or an immediate"},
-                                     Field{"predicate", &Args::predicate, "integer or bool tile; not 0 chooses; not in PSUM if src is"},
-                                     Field{"reverse_pred", &Args::reverse_pred, "0 chooses"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF or PSUM tile; elements that are not chosen keep their value"},
+      Field{"src", &Args::src, "tile of the same size and dtype, or an immediate"},
+      Field{"predicate", &Args::predicate, "integer or bool tile; not 0 chooses; not in PSUM if src is"},
+      Field{"reverse_pred", &Args::reverse_pred, "0 chooses"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -38,7 +39,8 @@ struct TensorCopyPredicated {
     if (auto bad = tile("src", a.src.tile, s)) return bad;
     if (auto bad = same_size("src", a.src.tile, "dst", a.dst)) return bad;
     if (auto bad = not_both_psum("src", a.src.tile, "predicate", a.predicate)) return bad;
-    if (a.src.tile.dtype != a.dst.dtype) return illegal("src is ", trn::name(a.src.tile.dtype), " but dst is ", trn::name(a.dst.dtype));
+    if (a.src.tile.dtype != a.dst.dtype)
+      return illegal("src is ", trn::name(a.src.tile.dtype), " but dst is ", trn::name(a.dst.dtype));
     return {};
   }
 
@@ -47,7 +49,9 @@ struct TensorCopyPredicated {
     return engine_cost::vector(cycles, s.vector_tensor_latency_ns, s.vector_tensor_overhead_ns, s);
   }
 
-  static void run(const Args& a, const CoreMemory& m) { run_copy_predicated(a.dst, a.src, a.predicate, a.reverse_pred, m); }
+  static void run(const Args& a, const CoreMemory& m) {
+    run_copy_predicated(a.dst, a.src, a.predicate, a.reverse_pred, m);
+  }
 
   static std::vector<Example<Args>> examples() {
     using namespace example;
@@ -57,8 +61,12 @@ struct TensorCopyPredicated {
         {"a tile", {.dst = out, .src = {x}, .predicate = where}, ""},
         {"a number where 0", {.dst = out, .src = number(-1), .predicate = where, .reverse_pred = true}, ""},
         {"a float predicate", {.dst = out, .src = {x}, .predicate = x}, "predicate must be of an integer"},
-        {"another dtype", {.dst = out, .src = {sbuf(128, 64, Dtype::bfloat16)}, .predicate = where}, "src is bfloat16 but dst is float32"},
-        {"both in PSUM", {.dst = out, .src = {psum(128, 64)}, .predicate = psum(128, 64, u8, 2048)}, "src and predicate are both in PSUM"},
+        {"another dtype",
+         {.dst = out, .src = {sbuf(128, 64, Dtype::bfloat16)}, .predicate = where},
+         "src is bfloat16 but dst is float32"},
+        {"both in PSUM",
+         {.dst = out, .src = {psum(128, 64)}, .predicate = psum(128, 64, u8, 2048)},
+         "src and predicate are both in PSUM"},
     };
   }
 };

@@ -9,11 +9,13 @@
 
 namespace trn {
 
-// In order of the partitions, in fp32 or exact integers. The arithmetic mean, which AWS lists too, is no ALU operator here.
+// In order of the partitions, in fp32 or exact integers. The arithmetic mean, which AWS lists too, is no ALU operator
+// here.
 struct TensorPartitionReduce {
   static constexpr std::string_view name = "tensor_partition_reduce";
   static constexpr std::string_view doc = "dst = data reduced by op across partitions";
-  static constexpr std::string_view source = "nki.isa.tensor_partition_reduce; time: one pass over all partitions by the 8 cores (assumed)";
+  static constexpr std::string_view source =
+      "nki.isa.tensor_partition_reduce; time: one pass over all partitions by the 8 cores (assumed)";
   static constexpr Status status = Status::assumed;
   static constexpr Generation since = Generation::trn1;
   static constexpr EngineSet engines{Engine::gpsimd};
@@ -37,13 +39,17 @@ struct TensorPartitionReduce {
     if (auto bad = tile("data", a.data, s)) return bad;
     if (a.dst.partitions() != 1) return illegal("dst has ", a.dst.partitions(), " partitions, not 1");
     if (a.dst.free_elements() != a.data.free_elements())
-      return illegal("data has ", a.data.free_elements(), " elements per partition but dst has ", a.dst.free_elements());
-    const bool known = a.op == AluOp::add || a.op == AluOp::maximum || a.op == AluOp::bitwise_or || a.op == AluOp::bitwise_and;
+      return illegal("data has ", a.data.free_elements(), " elements per partition but dst has ",
+                     a.dst.free_elements());
+    const bool known =
+        a.op == AluOp::add || a.op == AluOp::maximum || a.op == AluOp::bitwise_or || a.op == AluOp::bitwise_and;
     if (!known) return illegal("op must be add, maximum, bitwise_or or bitwise_and, not ", trn::name(a.op));
     return reduction("op", a.op, {a.dst.dtype, a.data.dtype});
   }
 
-  static Cost cost(const Args& a, Engine, const Spec& s) { return engine_cost::gpsimd(static_cast<double>(a.data.free_elements()), s); }
+  static Cost cost(const Args& a, Engine, const Spec& s) {
+    return engine_cost::gpsimd(static_cast<double>(a.data.free_elements()), s);
+  }
 
   static void run(const Args& a, const CoreMemory& m) { run_partition_reduce(a.dst, a.op, a.data, m); }
 

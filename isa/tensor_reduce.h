@@ -9,9 +9,10 @@
 
 namespace trn {
 
-// The reduced axes are data's last free dims: dst has one element for each consecutive group of data.free_elements() / dst.free_elements() elements in
-// data's pattern order (AWS's `axis` and `keepdims` are these two shapes). fp32 sums run in a fixed order: that of reduce_float (alu.h), or one element
-// after the other for many short or scattered groups.
+// The reduced axes are data's last free dims: dst has one element for each consecutive group of data.free_elements() /
+// dst.free_elements() elements in data's pattern order (AWS's `axis` and `keepdims` are these two shapes). fp32 sums
+// run in a fixed order: that of reduce_float (alu.h), or one element after the other for many short or scattered
+// groups.
 struct TensorReduce {
   static constexpr std::string_view name = "tensor_reduce";
   static constexpr std::string_view doc = "dst = data reduced by op along its last free dims";
@@ -27,9 +28,10 @@ struct TensorReduce {
     Access data{};
     bool negate = false;
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "[P, groups]"}, Field{"op", &Args::op, "reduction operator"},
-                                     Field{"data", &Args::data, "[P, groups, reduced...]"},
-                                     Field{"negate", &Args::negate, "multiply the result by -1 (arithmetic operators)"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "[P, groups]"}, Field{"op", &Args::op, "reduction operator"},
+      Field{"data", &Args::data, "[P, groups, reduced...]"},
+      Field{"negate", &Args::negate, "multiply the result by -1 (arithmetic operators)"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -39,14 +41,16 @@ struct TensorReduce {
     if (a.dst.partitions() != a.data.partitions())
       return illegal("dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
     if (a.data.free_elements() % a.dst.free_elements() != 0)
-      return illegal("dst has ", a.dst.free_elements(), " elements per partition, which do not divide data's ", a.data.free_elements());
+      return illegal("dst has ", a.dst.free_elements(), " elements per partition, which do not divide data's ",
+                     a.data.free_elements());
     if (auto bad = reduction("op", a.op, {a.dst.dtype, a.data.dtype})) return bad;
     if (a.negate && info(a.op).is_bitvec) return illegal("negate needs an arithmetic operator, not ", trn::name(a.op));
     return {};
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
-    return engine_cost::vector(static_cast<double>(a.data.free_elements()), s.vector_reduce_latency_ns, s.vector_reduce_overhead_ns, s);
+    return engine_cost::vector(static_cast<double>(a.data.free_elements()), s.vector_reduce_latency_ns,
+                               s.vector_reduce_overhead_ns, s);
   }
 
   static void run(const Args& a, const CoreMemory& m) { run_reduce(a.dst, a.op, a.data, a.negate, m); }
@@ -58,10 +62,16 @@ struct TensorReduce {
         {"a row each", {sbuf(128, 1, fp, 8192), AluOp::add, sbuf(128, 512), false}, ""},
         {"groups of 8", {sbuf(64, 8, fp, 8192), AluOp::maximum, sbuf(64, 64), true}, ""},
         {"bits", {sbuf(32, 1, Dtype::uint8, 8192), AluOp::bitwise_or, sbuf(32, 64, Dtype::uint8), false}, ""},
-        {"uneven groups", {sbuf(64, 7, fp, 8192), AluOp::add, sbuf(64, 64), false}, "dst has 7 elements per partition, which do not divide"},
+        {"uneven groups",
+         {sbuf(64, 7, fp, 8192), AluOp::add, sbuf(64, 64), false},
+         "dst has 7 elements per partition, which do not divide"},
         {"no reduction", {sbuf(64, 1, fp, 8192), AluOp::equal, sbuf(64, 64), false}, "op equal is no reduction"},
-        {"partitions differ", {sbuf(64, 1, fp, 8192), AluOp::add, sbuf(128, 64), false}, "dst has 64 partitions but data has 128"},
-        {"negated bits", {sbuf(32, 1, Dtype::uint8, 8192), AluOp::bitwise_or, sbuf(32, 64, Dtype::uint8), true}, "negate needs"},
+        {"partitions differ",
+         {sbuf(64, 1, fp, 8192), AluOp::add, sbuf(128, 64), false},
+         "dst has 64 partitions but data has 128"},
+        {"negated bits",
+         {sbuf(32, 1, Dtype::uint8, 8192), AluOp::bitwise_or, sbuf(32, 64, Dtype::uint8), true},
+         "negate needs"},
     };
   }
 };

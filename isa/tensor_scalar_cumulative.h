@@ -27,13 +27,14 @@ struct TensorScalarCumulative {
     Operand imm1{};
     ReduceCmd reduce_cmd = ReduceCmd::reset_reduce;
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile"},
-                                     Field{"src", &Args::src, "tile of the same size"},
-                                     Field{"op0", &Args::op0, "arithmetic operator"},
-                                     Field{"op1", &Args::op1, "add, subtract, multiply, maximum or minimum"},
-                                     Field{"imm0", &Args::imm0, "immediate or [P, 1] float32 tile"},
-                                     Field{"imm1", &Args::imm1, "start value for load_reduce: immediate or [P, 1] float32 tile"},
-                                     Field{"reduce_cmd", &Args::reduce_cmd, "reset_reduce (start from op1's neutral value) or load_reduce"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF or PSUM tile"},
+      Field{"src", &Args::src, "tile of the same size"},
+      Field{"op0", &Args::op0, "arithmetic operator"},
+      Field{"op1", &Args::op1, "add, subtract, multiply, maximum or minimum"},
+      Field{"imm0", &Args::imm0, "immediate or [P, 1] float32 tile"},
+      Field{"imm1", &Args::imm1, "start value for load_reduce: immediate or [P, 1] float32 tile"},
+      Field{"reduce_cmd", &Args::reduce_cmd, "reset_reduce (start from op1's neutral value) or load_reduce"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -47,20 +48,25 @@ struct TensorScalarCumulative {
     if (auto bad = scalar_operand("imm1", a.imm1, a.dst.partitions(), s)) return bad;
     if (auto bad = alu_with_scalar("op0", a.op0, "imm0", a.imm0, e, a.dst.dtype, a.src.dtype)) return bad;
     if (info(a.op0).is_bitvec) return illegal("op0 must be arithmetic, not ", trn::name(a.op0));
-    const bool known = a.op1 == AluOp::add || a.op1 == AluOp::subtract || a.op1 == AluOp::multiply || a.op1 == AluOp::maximum || a.op1 == AluOp::minimum;
+    const bool known = a.op1 == AluOp::add || a.op1 == AluOp::subtract || a.op1 == AluOp::multiply ||
+                       a.op1 == AluOp::maximum || a.op1 == AluOp::minimum;
     if (!known) return illegal("op1 must be add, subtract, multiply, maximum or minimum, not ", trn::name(a.op1));
     if (a.reduce_cmd != ReduceCmd::reset_reduce && a.reduce_cmd != ReduceCmd::load_reduce)
-      return Complaint{Fault::unmodelled, "reduce_cmd must be reset_reduce or load_reduce: accumulators do not outlive an instruction here"};
+      return Complaint{
+          Fault::unmodelled,
+          "reduce_cmd must be reset_reduce or load_reduce: accumulators do not outlive an instruction here"};
     return {};
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
-    return engine_cost::vector(static_cast<double>(a.dst.free_elements()) * s.vector_scan_cycles_per_element, s.vector_tensor_latency_ns, s.vector_tensor_overhead_ns, s);
+    return engine_cost::vector(static_cast<double>(a.dst.free_elements()) * s.vector_scan_cycles_per_element,
+                               s.vector_tensor_latency_ns, s.vector_tensor_overhead_ns, s);
   }
 
   static void run(const Args& a, const CoreMemory& m) {
     const Operand neutral{{}, info(a.op1).identity};
-    run_cumulative(a.dst, a.src, {a.op0, a.imm0, false}, a.op1, a.reduce_cmd == ReduceCmd::load_reduce ? a.imm1 : neutral, m);
+    run_cumulative(a.dst, a.src, {a.op0, a.imm0, false}, a.op1,
+                   a.reduce_cmd == ReduceCmd::load_reduce ? a.imm1 : neutral, m);
   }
 
   static std::vector<Example<Args>> examples() {
@@ -68,7 +74,9 @@ struct TensorScalarCumulative {
     const Access out = sbuf(128, 64, Dtype::float32, 512), x = sbuf(128, 64);
     return {
         {"running sum of squares' neighbour", {.dst = out, .src = x, .op0 = AluOp::multiply, .imm0 = number(2)}, ""},
-        {"running maximum from a value", {.dst = out, .src = x, .op1 = AluOp::maximum, .imm1 = number(3), .reduce_cmd = ReduceCmd::load_reduce}, ""},
+        {"running maximum from a value",
+         {.dst = out, .src = x, .op1 = AluOp::maximum, .imm1 = number(3), .reduce_cmd = ReduceCmd::load_reduce},
+         ""},
         {"int32", {.dst = out, .src = sbuf(128, 64, Dtype::int32)}, "dst and src may not be int32"},
         {"a running comparison", {.dst = out, .src = x, .op1 = AluOp::less}, "op1 must be"},
         {"kept accumulators", {.dst = out, .src = x, .reduce_cmd = ReduceCmd::reduce}, "reduce_cmd must be"},

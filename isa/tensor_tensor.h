@@ -22,7 +22,8 @@ struct TensorTensor {
     Access dst{}, data1{}, data2{};
     AluOp op = AluOp::add;
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile"}, Field{"data1", &Args::data1, "left operand"},
+  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile"},
+                                     Field{"data1", &Args::data1, "left operand"},
                                      Field{"data2", &Args::data2, "right operand; not in PSUM if data1 is"},
                                      Field{"op", &Args::op, "binary operator"}};
 
@@ -41,7 +42,8 @@ struct TensorTensor {
 
   static Cost cost(const Args& a, Engine e, const Spec& s) {
     if (e == Engine::gpsimd) return engine_cost::gpsimd(static_cast<double>(a.dst.free_elements()), s);
-    return engine_cost::vector(engine_cost::vector_cycles(a.dst, a.data1, a.data2, s), s.vector_tensor_latency_ns, s.vector_tensor_overhead_ns, s);
+    return engine_cost::vector(engine_cost::vector_cycles(a.dst, a.data1, a.data2, s), s.vector_tensor_latency_ns,
+                               s.vector_tensor_overhead_ns, s);
   }
 
   static void run(const Args& a, const CoreMemory& m) { run_tensor_tensor(a.dst, a.data1, a.data2, a.op, m); }
@@ -55,7 +57,9 @@ struct TensorTensor {
         {"a comparison", {sbuf(128, 64, Dtype::uint8, 512), sbuf(128, 64), psum(128, 64), AluOp::greater}, ""},
         {"both in PSUM", {sbuf(128, 64), psum(128, 64), psum(128, 64, fp, 2048)}, "data1 and data2 are both in PSUM"},
         {"sizes differ", {sbuf(128, 64), sbuf(128, 64), sbuf(128, 63)}, "data2 has 63 elements"},
-        {"bits of floats", {sbuf(128, 64), sbuf(128, 64), sbuf(128, 64), AluOp::bitwise_and}, "op bitwise_and is a bitvec operator"},
+        {"bits of floats",
+         {sbuf(128, 64), sbuf(128, 64), sbuf(128, 64), AluOp::bitwise_and},
+         "op bitwise_and is a bitvec operator"},
         {"power", {sbuf(128, 64), sbuf(128, 64), sbuf(128, 64), AluOp::power}, "op power does not run on vector"},
         {"one operand only", {sbuf(128, 64), sbuf(128, 64), sbuf(128, 64), AluOp::relu}, "op relu takes 1 operand"},
     };

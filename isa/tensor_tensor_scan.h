@@ -48,7 +48,8 @@ struct TensorTensorScan {
     if (auto bad = scalar_operand("initial", a.initial, a.dst.partitions(), s)) return bad;
     if (auto bad = alu("op0", a.op0, e, {})) return bad;
     if (auto bad = alu("op1", a.op1, e, {})) return bad;
-    if (info(a.op0).is_bitvec || info(a.op1).is_bitvec) return illegal("op0 and op1 must be arithmetic, not ", trn::name(a.op0), " and ", trn::name(a.op1));
+    if (info(a.op0).is_bitvec || info(a.op1).is_bitvec)
+      return illegal("op0 and op1 must be arithmetic, not ", trn::name(a.op0), " and ", trn::name(a.op1));
     return {};
   }
 
@@ -67,8 +68,17 @@ struct TensorTensorScan {
     const Access out = sbuf(128, 64, fp, 512), x = sbuf(128, 64), y = sbuf(128, 64, fp, 256);
     return {
         {"decay", {.dst = out, .data0 = x, .data1 = y}, ""},
-        {"running maximum", {.dst = out, .data0 = x, .data1 = y, .initial = {sbuf(128, 1, fp, 8192)}, .op0 = AluOp::maximum, .op1 = AluOp::maximum}, ""},
-        {"both in PSUM", {.dst = out, .data0 = psum(128, 64), .data1 = psum(128, 64, fp, 2048)}, "data0 and data1 are both in PSUM"},
+        {"running maximum",
+         {.dst = out,
+          .data0 = x,
+          .data1 = y,
+          .initial = {sbuf(128, 1, fp, 8192)},
+          .op0 = AluOp::maximum,
+          .op1 = AluOp::maximum},
+         ""},
+        {"both in PSUM",
+         {.dst = out, .data0 = psum(128, 64), .data1 = psum(128, 64, fp, 2048)},
+         "data0 and data1 are both in PSUM"},
         {"sizes differ", {.dst = out, .data0 = x, .data1 = sbuf(128, 32)}, "data1 has 32 elements"},
         {"shifts", {.dst = out, .data0 = x, .data1 = y, .op0 = AluOp::left_shift}, "op0 and op1 must be arithmetic"},
     };

@@ -8,7 +8,8 @@
 
 namespace trn {
 
-// Reads one line of text from left to right. Failing expectations throw trn::Error(illegal) that says what was expected and where.
+// Reads one line of text from left to right. Failing expectations throw trn::Error(illegal) that says what was expected
+// and where.
 class Scan {
  public:
   Scan(std::string_view line, int number) : line_(line), rest_(line), number_(number) {}
@@ -53,7 +54,8 @@ class Scan {
 
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(Fault::illegal, "assembly: " + what,
-                "line " + std::to_string(number_) + ", column " + std::to_string(line_.size() - rest_.size() + 1) + ": " + std::string(line_.substr(0, 160)));
+                "line " + std::to_string(number_) + ", column " + std::to_string(line_.size() - rest_.size() + 1) +
+                    ": " + std::string(line_.substr(0, 160)));
   }
 
  private:

@@ -21,27 +21,31 @@ namespace trn {
 
 namespace {
 
-// A tile: 16 rows of 64 bytes. Left: 16 rows of dst x 32 values of k. Right: 16 pairs of k x 16 columns, the two values of a pair side by side.
+// A tile: 16 rows of 64 bytes. Left: 16 rows of dst x 32 values of k. Right: 16 pairs of k x 16 columns, the two values
+// of a pair side by side.
 constexpr int64_t kSide = 16, kDepth = 32, kTileElements = kSide * kDepth;
 
-// c[32][32] (=, or += what stands there) left[2 tiles] * right[2 tiles], over `steps` tiles of depth. Left tiles of one row block stand behind one another,
-// the second row block `steps` tiles later; right tiles likewise.
+// c[32][32] (=, or += what stands there) left[2 tiles] * right[2 tiles], over `steps` tiles of depth. Left tiles of one
+// row block stand behind one another, the second row block `steps` tiles later; right tiles likewise.
 struct TileUnit {
   void (*begin)();
-  void (*block)(int64_t steps, const uint16_t* left, const uint16_t* right, float* c, ptrdiff_t c_step, bool accumulate);
+  void (*block)(int64_t steps, const uint16_t* left, const uint16_t* right, float* c, ptrdiff_t c_step,
+                bool accumulate);
   void (*end)();
 };
 
 float widen(uint16_t h) { return std::bit_cast<float>(uint32_t{h} << 16); }
 
-void emulated_block(int64_t steps, const uint16_t* left, const uint16_t* right, float* c, ptrdiff_t c_step, bool accumulate) {
+void emulated_block(int64_t steps, const uint16_t* left, const uint16_t* right, float* c, ptrdiff_t c_step,
+                    bool accumulate) {
   for (int64_t row = 0; row < 2 * kSide; ++row)
     for (int64_t column = 0; column < 2 * kSide; ++column) {
       float& out = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(c) + row * c_step)[column];
       float sum = accumulate ? out : 0;
       for (int64_t k = 0; k < steps * kDepth; ++k) {
         const uint16_t x = left[(row / kSide * steps + k / kDepth) * kTileElements + row % kSide * kDepth + k % kDepth];
-        const uint16_t y = right[(column / kSide * steps + k / kDepth) * kTileElements + k % kDepth / 2 * kDepth + column % kSide * 2 + k % 2];
+        const uint16_t y = right[(column / kSide * steps + k / kDepth) * kTileElements + k % kDepth / 2 * kDepth +
+                                 column % kSide * 2 + k % 2];
         sum += widen(x) * widen(y);
       }
       out = sum;
@@ -67,7 +71,8 @@ void amx_begin() {
 void amx_end() { _tile_release(); }
 
 // Tiles 0 to 3: c; 4, 5: left; 6, 7: right.
-void amx_block(int64_t steps, const uint16_t* left, const uint16_t* right, float* c, ptrdiff_t c_step, bool accumulate) {
+void amx_block(int64_t steps, const uint16_t* left, const uint16_t* right, float* c, ptrdiff_t c_step,
+               bool accumulate) {
   auto* lower = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(c) + kSide * c_step);
   if (accumulate) {
     _tile_loadd(0, c, c_step);
@@ -105,7 +110,8 @@ bool allowed_to_use_amx() {
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
   constexpr unsigned kBf16 = 1u << 22, kTile = 1u << 24;
   if ((d & kBf16) == 0 || (d & kTile) == 0) return false;
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILE_DATA (Linux asm/prctl.h)
+  constexpr long kRequestPermission = 0x1023,
+                 kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILE_DATA (Linux asm/prctl.h)
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 #endif
@@ -129,8 +135,9 @@ const uint16_t* pack_left(int64_t k, int64_t m, const MatrixView& a, int64_t ste
   if (m != rows || k != steps * kDepth) std::memset(out, 0, rows * steps * kDepth * 2);
   for (int64_t r = 0; r < m; r += kSide)
     for (int64_t i = 0; i < k; i += kDepth)
-      transpose(2, std::min(kDepth, k - i), std::min(kSide, m - r), reinterpret_cast<std::byte*>(out + (r / kSide * steps + i / kDepth) * kTileElements),
-                kDepth * 2, a.data + i * a.row_step + r * 2, a.row_step);
+      transpose(2, std::min(kDepth, k - i), std::min(kSide, m - r),
+                reinterpret_cast<std::byte*>(out + (r / kSide * steps + i / kDepth) * kTileElements), kDepth * 2,
+                a.data + i * a.row_step + r * 2, a.row_step);
   return out;
 }
 
@@ -152,7 +159,8 @@ const uint16_t* pack_right(int64_t k, int64_t n, const MatrixView& b, int64_t st
   return out;
 }
 
-void product(const TileUnit& unit, int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+void product(const TileUnit& unit, int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b,
+             float* dst, ptrdiff_t dst_step, bool accumulate) {
   const int64_t steps = up(k, kDepth) / kDepth, side = 2 * kSide;
   const uint16_t *left = pack_left(k, m, a, steps), *right = pack_right(k, n, b, steps);
   alignas(64) float edge[4 * kSide * kSide];
@@ -167,7 +175,9 @@ void product(const TileUnit& unit, int64_t k, int64_t m, int64_t n, const Matrix
         unit.block(steps, from_left, from_right, out, dst_step, accumulate);
         continue;
       }
-      const auto row = [&](int64_t i) { return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(out) + i * dst_step); };
+      const auto row = [&](int64_t i) {
+        return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(out) + i * dst_step);
+      };
       if (accumulate)
         for (int64_t i = 0; i < rows; ++i) std::copy_n(row(i), columns, edge + i * side);
       unit.block(steps, from_left, from_right, edge, kEdgeStep, accumulate);
@@ -204,18 +214,21 @@ bool has_tiles() {
   return has;
 }
 
-void tile_matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+void tile_matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst,
+                 ptrdiff_t dst_step, bool accumulate) {
   product(kAmx, k, m, n, a, b, dst, dst_step, accumulate);
 }
 #else
 bool has_tiles() { return false; }
 
-void tile_matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+void tile_matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst,
+                 ptrdiff_t dst_step, bool accumulate) {
   product(kEmulated, k, m, n, a, b, dst, dst_step, accumulate);
 }
 #endif
 
-void tile_matmul_emulated(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step, bool accumulate) {
+void tile_matmul_emulated(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst,
+                          ptrdiff_t dst_step, bool accumulate) {
   product(kEmulated, k, m, n, a, b, dst, dst_step, accumulate);
 }
 

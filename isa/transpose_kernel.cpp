@@ -42,10 +42,14 @@ struct Words {
   static void block(std::byte* dst, ptrdiff_t dst_step, const std::byte* src, ptrdiff_t src_step) {
     const hn::Full128<uint32_t> d;
     const hn::Full128<uint64_t> pair;
-    const auto r0 = hn::LoadU(d, at<uint32_t>(src, src_step, 0, 0)), r1 = hn::LoadU(d, at<uint32_t>(src, src_step, 1, 0));
-    const auto r2 = hn::LoadU(d, at<uint32_t>(src, src_step, 2, 0)), r3 = hn::LoadU(d, at<uint32_t>(src, src_step, 3, 0));
-    const auto a = hn::BitCast(pair, hn::InterleaveLower(d, r0, r1)), b = hn::BitCast(pair, hn::InterleaveLower(d, r2, r3));
-    const auto e = hn::BitCast(pair, hn::InterleaveUpper(d, r0, r1)), f = hn::BitCast(pair, hn::InterleaveUpper(d, r2, r3));
+    const auto r0 = hn::LoadU(d, at<uint32_t>(src, src_step, 0, 0)),
+               r1 = hn::LoadU(d, at<uint32_t>(src, src_step, 1, 0));
+    const auto r2 = hn::LoadU(d, at<uint32_t>(src, src_step, 2, 0)),
+               r3 = hn::LoadU(d, at<uint32_t>(src, src_step, 3, 0));
+    const auto a = hn::BitCast(pair, hn::InterleaveLower(d, r0, r1)),
+               b = hn::BitCast(pair, hn::InterleaveLower(d, r2, r3));
+    const auto e = hn::BitCast(pair, hn::InterleaveUpper(d, r0, r1)),
+               f = hn::BitCast(pair, hn::InterleaveUpper(d, r2, r3));
     hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pair, a, b)), d, at<uint32_t>(dst, dst_step, 0, 0));
     hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pair, a, b)), d, at<uint32_t>(dst, dst_step, 1, 0));
     hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pair, e, f)), d, at<uint32_t>(dst, dst_step, 2, 0));
@@ -62,7 +66,8 @@ struct Halves {
     using V = hn::Vec<hn::Full128<uint32_t>>;
     V pairs[8];  // pairs[2i + h]: rows 2i, 2i+1 interleaved, lower or upper columns
     for (int i = 0; i < 4; ++i) {
-      const auto x = hn::LoadU(d, at<uint16_t>(src, src_step, 2 * i, 0)), y = hn::LoadU(d, at<uint16_t>(src, src_step, 2 * i + 1, 0));
+      const auto x = hn::LoadU(d, at<uint16_t>(src, src_step, 2 * i, 0)),
+                 y = hn::LoadU(d, at<uint16_t>(src, src_step, 2 * i + 1, 0));
       pairs[2 * i] = hn::BitCast(two, hn::InterleaveLower(d, x, y));
       pairs[2 * i + 1] = hn::BitCast(two, hn::InterleaveUpper(d, x, y));
     }
@@ -82,7 +87,8 @@ struct Halves {
 #endif
 
 template <class T, class Block>
-void transpose_as(int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_step, const std::byte* src, ptrdiff_t src_step) {
+void transpose_as(int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_step, const std::byte* src,
+                  ptrdiff_t src_step) {
   // Squares of one cache line a side, so that each line is fetched once.
   constexpr int64_t kTile = 64 / sizeof(T);
   constexpr int64_t kSide = Block::kSide;
@@ -101,12 +107,17 @@ void transpose_as(int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_s
 
 }  // namespace
 
-void transpose(int size, int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_step, const std::byte* src, ptrdiff_t src_step) {
+void transpose(int size, int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_step, const std::byte* src,
+               ptrdiff_t src_step) {
   switch (size) {
-    case 1: return transpose_as<uint8_t, Scalar<uint8_t>>(rows, columns, dst, dst_step, src, src_step);
-    case 2: return transpose_as<uint16_t, Halves>(rows, columns, dst, dst_step, src, src_step);
-    case 4: return transpose_as<uint32_t, Words>(rows, columns, dst, dst_step, src, src_step);
-    default: return transpose_as<uint64_t, Scalar<uint64_t>>(rows, columns, dst, dst_step, src, src_step);
+    case 1:
+      return transpose_as<uint8_t, Scalar<uint8_t>>(rows, columns, dst, dst_step, src, src_step);
+    case 2:
+      return transpose_as<uint16_t, Halves>(rows, columns, dst, dst_step, src, src_step);
+    case 4:
+      return transpose_as<uint32_t, Words>(rows, columns, dst, dst_step, src, src_step);
+    default:
+      return transpose_as<uint64_t, Scalar<uint64_t>>(rows, columns, dst, dst_step, src, src_step);
   }
 }
 
@@ -129,7 +140,8 @@ namespace trn {
 HWY_EXPORT(transpose);
 HWY_EXPORT(interleave);
 
-void transpose(int size, int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_step, const std::byte* src, ptrdiff_t src_step) {
+void transpose(int size, int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_step, const std::byte* src,
+               ptrdiff_t src_step) {
   HWY_DYNAMIC_DISPATCH(transpose)(size, rows, columns, dst, dst_step, src, src_step);
 }
 

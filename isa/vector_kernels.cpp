@@ -41,16 +41,24 @@ void choose_words(float* dst, const float* src, int src_step, const int32_t* pre
     const auto value = src_step == 0 ? hn::Set(d, *src) : hn::LoadU(d, src + i);
     hn::StoreU(hn::IfThenElse(chosen(predicate + i, reverse), value, hn::LoadU(d, dst + i)), d, dst + i);
   }
-  choose_as(reinterpret_cast<uint32_t*>(dst) + i, reinterpret_cast<const uint32_t*>(src) + i * src_step, src_step, predicate + i, reverse, n - i);
+  choose_as(reinterpret_cast<uint32_t*>(dst) + i, reinterpret_cast<const uint32_t*>(src) + i * src_step, src_step,
+            predicate + i, reverse, n - i);
 }
 
 }  // namespace
 
-void ChooseElements(int size, std::byte* dst, const std::byte* src, int src_step, const int32_t* predicate, bool reverse, size_t n) {
+void ChooseElements(int size, std::byte* dst, const std::byte* src, int src_step, const int32_t* predicate,
+                    bool reverse, size_t n) {
   switch (size) {
-    case 1: return choose_as(reinterpret_cast<uint8_t*>(dst), reinterpret_cast<const uint8_t*>(src), src_step, predicate, reverse, n);
-    case 2: return choose_as(reinterpret_cast<uint16_t*>(dst), reinterpret_cast<const uint16_t*>(src), src_step, predicate, reverse, n);
-    default: return choose_words(reinterpret_cast<float*>(dst), reinterpret_cast<const float*>(src), src_step, predicate, reverse, n);
+    case 1:
+      return choose_as(reinterpret_cast<uint8_t*>(dst), reinterpret_cast<const uint8_t*>(src), src_step, predicate,
+                       reverse, n);
+    case 2:
+      return choose_as(reinterpret_cast<uint16_t*>(dst), reinterpret_cast<const uint16_t*>(src), src_step, predicate,
+                       reverse, n);
+    default:
+      return choose_words(reinterpret_cast<float*>(dst), reinterpret_cast<const float*>(src), src_step, predicate,
+                          reverse, n);
   }
 }
 
@@ -59,7 +67,8 @@ void SelectFloats(float* dst, const float* on_true, float on_false, const int32_
   const size_t lanes = hn::Lanes(d);
   const auto other = hn::Set(d, on_false);
   size_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(hn::IfThenElse(chosen(predicate + i, reverse), hn::LoadU(d, on_true + i), other), d, dst + i);
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(hn::IfThenElse(chosen(predicate + i, reverse), hn::LoadU(d, on_true + i), other), d, dst + i);
   for (; i < n; ++i) dst[i] = (predicate[i] != 0) != reverse ? on_true[i] : on_false;
 }
 
@@ -84,7 +93,8 @@ size_t FindEqual(const float* values, size_t from, size_t n, float wanted) {
   const size_t lanes = hn::Lanes(d);
   const auto want = hn::Set(d, wanted);
   for (; from + lanes <= n; from += lanes)
-    if (const auto at = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, values + from), want)); at >= 0) return from + static_cast<size_t>(at);
+    if (const auto at = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, values + from), want)); at >= 0)
+      return from + static_cast<size_t>(at);
   while (from < n && values[from] != wanted) ++from;
   return from;
 }
@@ -100,14 +110,19 @@ HWY_EXPORT(SelectFloats);
 HWY_EXPORT(FindGreater);
 HWY_EXPORT(FindEqual);
 
-void choose_elements(int size, std::byte* dst, const std::byte* src, int src_step, const int32_t* predicate, bool reverse, size_t n) {
+void choose_elements(int size, std::byte* dst, const std::byte* src, int src_step, const int32_t* predicate,
+                     bool reverse, size_t n) {
   HWY_DYNAMIC_DISPATCH(ChooseElements)(size, dst, src, src_step, predicate, reverse, n);
 }
 void select_floats(float* dst, const float* on_true, float on_false, const int32_t* predicate, bool reverse, size_t n) {
   HWY_DYNAMIC_DISPATCH(SelectFloats)(dst, on_true, on_false, predicate, reverse, n);
 }
-size_t find_greater(const float* values, size_t from, size_t n, float limit) { return HWY_DYNAMIC_DISPATCH(FindGreater)(values, from, n, limit); }
-size_t find_equal(const float* values, size_t from, size_t n, float wanted) { return HWY_DYNAMIC_DISPATCH(FindEqual)(values, from, n, wanted); }
+size_t find_greater(const float* values, size_t from, size_t n, float limit) {
+  return HWY_DYNAMIC_DISPATCH(FindGreater)(values, from, n, limit);
+}
+size_t find_equal(const float* values, size_t from, size_t n, float wanted) {
+  return HWY_DYNAMIC_DISPATCH(FindEqual)(values, from, n, wanted);
+}
 
 }  // namespace trn
 #endif

@@ -1,4 +1,5 @@
-// Host speed of the instructions that models spend their time in: GFLOP/s of products, bytes/s (read + written) of the rest, on full tiles.
+// Host speed of the instructions that models spend their time in: GFLOP/s of products, bytes/s (read + written) of the
+// rest, on full tiles.
 #include <benchmark/benchmark.h>
 
 #include "isa/isa.h"
@@ -47,9 +48,11 @@ constexpr auto kBf16 = Dtype::bfloat16;
 void matmul(benchmark::State& state, Dtype d) {
   set_threads(static_cast<int>(state.range(1)));
   const auto n = static_cast<int>(state.range(0));
-  const NcMatmul::Args a{.dst = psum(128, n), .stationary = sbuf(128, 128, d), .moving = sbuf(128, n, d, kSecond), .accumulate = true};
+  const NcMatmul::Args a{
+      .dst = psum(128, n), .stationary = sbuf(128, 128, d), .moving = sbuf(128, n, d, kSecond), .accumulate = true};
   run<NcMatmul>(state, a);
-  state.counters["GFLOP/s"] = benchmark::Counter(2.0 * 128 * 128 * n * static_cast<double>(state.iterations()) / 1e9, benchmark::Counter::kIsRate);
+  state.counters["GFLOP/s"] = benchmark::Counter(2.0 * 128 * 128 * n * static_cast<double>(state.iterations()) / 1e9,
+                                                 benchmark::Counter::kIsRate);
   set_threads(1);
 }
 
@@ -71,16 +74,22 @@ const bool kRegistered = [] {
   add<NcTranspose>("nc_transpose bf16 128x128", {psum(128, 128, kBf16), sbuf(128, 128, kBf16)});
   add<TensorCopy>("tensor_copy PSUM->SBUF fp32", {sbuf(128, 512), psum(128, 512)});
   add<TensorCopy>("tensor_copy PSUM->SBUF bf16", {sbuf(128, 512, kBf16), psum(128, 512)});
-  add<TensorTensor>("tensor_tensor add fp32", {sbuf(128, 512, kF32, kThird), sbuf(128, 512), sbuf(128, 512, kF32, kSecond), AluOp::add});
-  add<TensorTensor>("tensor_tensor add bf16", {sbuf(128, 512, kBf16, kThird), sbuf(128, 512, kBf16), sbuf(128, 512, kBf16, kSecond), AluOp::add});
-  add<TensorScalar>("tensor_scalar mul add fp32", {sbuf(128, 512, kF32, kThird), sbuf(128, 512), AluOp::multiply, number(3), false, AluOp::add, number(1), false});
+  add<TensorTensor>("tensor_tensor add fp32",
+                    {sbuf(128, 512, kF32, kThird), sbuf(128, 512), sbuf(128, 512, kF32, kSecond), AluOp::add});
+  add<TensorTensor>("tensor_tensor add bf16",
+                    {sbuf(128, 512, kBf16, kThird), sbuf(128, 512, kBf16), sbuf(128, 512, kBf16, kSecond), AluOp::add});
+  add<TensorScalar>("tensor_scalar mul add fp32", {sbuf(128, 512, kF32, kThird), sbuf(128, 512), AluOp::multiply,
+                                                   number(3), false, AluOp::add, number(1), false});
   add<TensorReduce>("tensor_reduce add fp32", {sbuf(128, 1, kF32, kThird), AluOp::add, sbuf(128, 512), false});
-  add<TensorReduce>("tensor_reduce max 64 groups of 8", {sbuf(128, 64, kF32, kThird), AluOp::maximum, sbuf(128, 512), false});
+  add<TensorReduce>("tensor_reduce max 64 groups of 8",
+                    {sbuf(128, 64, kF32, kThird), AluOp::maximum, sbuf(128, 512), false});
   add<Activate>("activation exp fp32", {sbuf(128, 512, kF32, kThird), Activation::exp, sbuf(128, 512)});
   add<Activate>("activation gelu fp32", {sbuf(128, 512, kF32, kThird), Activation::gelu, sbuf(128, 512)});
   add<Activate>("activation tanh bf16", {sbuf(128, 512, kBf16, kThird), Activation::tanh, sbuf(128, 512, kBf16)});
-  add<ActivationReduce>("activation_reduce exp fp32", {sbuf(128, 512, kF32, kThird), Activation::exp, sbuf(128, 512), AluOp::add, sbuf(128, 1, kF32, kSecond)});
-  add<TensorCopyPredicated>("tensor_copy_predicated fp32", {sbuf(128, 512, kF32, kThird), Operand{sbuf(128, 512)}, sbuf(128, 512, Dtype::uint8, kSecond)});
+  add<ActivationReduce>("activation_reduce exp fp32", {sbuf(128, 512, kF32, kThird), Activation::exp, sbuf(128, 512),
+                                                       AluOp::add, sbuf(128, 1, kF32, kSecond)});
+  add<TensorCopyPredicated>("tensor_copy_predicated fp32", {sbuf(128, 512, kF32, kThird), Operand{sbuf(128, 512)},
+                                                            sbuf(128, 512, Dtype::uint8, kSecond)});
   add<Max8>("max8 fp32 512", {sbuf(128, 8, kF32, kThird), sbuf(128, 512)});
   add<DmaCopy>("dma_copy load fp32 2 KiB rows", {sbuf(128, 512), hbm(128, 512)});
   add<DmaCopy>("dma_copy load with cast", {sbuf(128, 512, kBf16), hbm(128, 512)});

@@ -11,7 +11,8 @@ namespace trn::test {
 TEST_CASE("activation is the function of data * scale + bias") {
   using namespace example;
   Machine m;
-  const Access x = sbuf(128, 90), out = sbuf(128, 90, Dtype::float32, 512), scale = sbuf(128, 1, Dtype::float32, 1024), bias = sbuf(128, 1, Dtype::float32, 1028);
+  const Access x = sbuf(128, 90), out = sbuf(128, 90, Dtype::float32, 512), scale = sbuf(128, 1, Dtype::float32, 1024),
+               bias = sbuf(128, 1, Dtype::float32, 1028);
   m.fill(x, Noise(1));
   m.fill(scale, Noise(2));
   m.fill(bias, Noise(3));
@@ -39,7 +40,8 @@ TEST_CASE("activation_reduce sums the fp32 results") {
   Machine m;
   const Access x = psum(128, 3000), out = sbuf(128, 3000, Dtype::bfloat16), sums = sbuf(128, 1, Dtype::float32, 8192);
   m.fill(x, Noise(1));
-  const ActivationReduce::Args a{.dst = out, .op = Activation::square, .data = x, .reduce_res = sums, .scale = number(2)};
+  const ActivationReduce::Args a{
+      .dst = out, .op = Activation::square, .data = x, .reduce_res = sums, .scale = number(2)};
   REQUIRE_FALSE(ActivationReduce::check(a, Engine::scalar, trn2()));
   ActivationReduce::run(a, m.memory());
   for (int p = 0; p < 128; ++p) {
@@ -64,7 +66,9 @@ TEST_CASE("reciprocal is correctly rounded") {
 
 TEST_CASE("activation follows the profiles and loads tables") {
   using namespace example;
-  const auto cost = [](const Access& in, Activation f) { return Activate::cost({.dst = sbuf(128, 512, Dtype::float32, 8192), .op = f, .data = in}, Engine::scalar, trn2()); };
+  const auto cost = [](const Access& in, Activation f) {
+    return Activate::cost({.dst = sbuf(128, 512, Dtype::float32, 8192), .op = f, .data = in}, Engine::scalar, trn2());
+  };
   CHECK(cost(psum(128, 512), Activation::exp).latency / 1.2 == Approx(686).epsilon(0.01));
   CHECK(cost(sbuf(128, 512), Activation::exp).latency / 1.2 == Approx(707).epsilon(0.01));
   CHECK(cost(sbuf(128, 512), Activation::exp).busy / 1.2 == Approx(611).epsilon(0.01));

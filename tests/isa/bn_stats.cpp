@@ -11,7 +11,8 @@ TEST_CASE("bn_stats and bn_aggr give mean and variance of a long row") {
   using namespace example;
   Machine m;
   constexpr int kN = 1003;  // 512 + 491: an odd rest
-  const Access x = sbuf(128, kN), stats = sbuf(128, 12, Dtype::float32, 8192), out = sbuf(128, 2, Dtype::float32, 16384);
+  const Access x = sbuf(128, kN), stats = sbuf(128, 12, Dtype::float32, 8192),
+               out = sbuf(128, 2, Dtype::float32, 16384);
   m.fill(x, [n = Noise(1)](int64_t) mutable { return 3 + n(); });
   const auto columns = [](Access a, int first, int count) {
     a.offset += first * 4;

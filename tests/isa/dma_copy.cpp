@@ -10,7 +10,9 @@ namespace trn::test {
 
 namespace {
 
-Access hbm_tile(Dtype d, int64_t offset, std::initializer_list<Dim> dims) { return tile(Space::hbm, d, 0, offset, dims); }
+Access hbm_tile(Dtype d, int64_t offset, std::initializer_list<Dim> dims) {
+  return tile(Space::hbm, d, 0, offset, dims);
+}
 
 void compare(Machine& m, const Access& dst, const Access& src) {
   REQUIRE_FALSE(DmaCopy::check({.dst = dst, .src = src}, Engine::sync, trn2()));
@@ -31,16 +33,17 @@ TEST_CASE("dma_copy follows both patterns' order") {
     compare(m, chip({{1, 32}, {1, 100}}), hbm_tile(d, 0, {{100, 32}, {1, 100}}));             // plain rows
     compare(m, chip({{1, 32}, {1, 100}}), hbm_tile(d, 0, {{1, 32}, {32, 100}}));              // transposing
     compare(m, chip({{1, 16}, {4, 8}, {1, 4}}), hbm_tile(d, 8, {{4, 16}, {64, 8}, {1, 4}}));  // heads: short runs
-    compare(m, hbm_tile(d, 0, {{3, 64}, {192, 5}, {1, 3}}), chip({{1, 64}, {1, 15}}));        // a store with gaps closed
-    compare(m, chip({{1, 10}, {1, 21}}), hbm_tile(d, 0, {{50, 6}, {1, 35}}));                 // counts with no common nest
-    compare(m, chip({{1, 7}, {1, 6}}), hbm_tile(d, 2048, {{-6, 7}, {-1, 6}}));                // backwards
-    compare(m, chip({{1, 128}, {2, 9}}), hbm_tile(d, 0, {{9, 128}, {1, 9}}));                 // strided on chip
+    compare(m, hbm_tile(d, 0, {{3, 64}, {192, 5}, {1, 3}}), chip({{1, 64}, {1, 15}}));  // a store with gaps closed
+    compare(m, chip({{1, 10}, {1, 21}}), hbm_tile(d, 0, {{50, 6}, {1, 35}}));           // counts with no common nest
+    compare(m, chip({{1, 7}, {1, 6}}), hbm_tile(d, 2048, {{-6, 7}, {-1, 6}}));          // backwards
+    compare(m, chip({{1, 128}, {2, 9}}), hbm_tile(d, 0, {{9, 128}, {1, 9}}));           // strided on chip
   }
 }
 
 TEST_CASE("dma_copy reads a broadcast") {
   Machine m({4096});
-  const Access src = hbm_tile(Dtype::float32, 0, {{0, 128}, {1, 20}, {0, 3}}), dst = tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 128}, {1, 60}});
+  const Access src = hbm_tile(Dtype::float32, 0, {{0, 128}, {1, 20}, {0, 3}}),
+               dst = tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 128}, {1, 60}});
   for (int i = 0; i < 20; ++i) m.set(hbm_tile(Dtype::float32, 0, {{1, 20}}), i, i * 1.5);
   DmaCopy::run({.dst = dst, .src = src}, m.memory());
   for (int64_t i = 0; i < dst.elements(); ++i) REQUIRE(m.get(dst, i) == static_cast<double>(i % 60 / 3) * 1.5);
@@ -54,7 +57,8 @@ TEST_CASE("dma_copy casts through fp32, integers exactly") {
   DmaCopy::run({.dst = bf, .src = f}, m.memory());
   for (int64_t i = 0; i < 20; ++i) CHECK(m.get(bf, i) == round_bfloat16(m.get(f, i)));
 
-  const Access wide = hbm_tile(Dtype::int64, 1024, {{1, 6}}), narrow = tile(Space::sbuf, Dtype::int32, 0, 512, {{1, 1}, {1, 6}});
+  const Access wide = hbm_tile(Dtype::int64, 1024, {{1, 6}}),
+               narrow = tile(Space::sbuf, Dtype::int32, 0, 512, {{1, 1}, {1, 6}});
   const double values[] = {16777217, -5, 2147483647, -2147483648.0, 4294967296.0 + 3, 0};
   m.fill(wide, [&](int64_t i) { return values[i]; });
   DmaCopy::run({.dst = narrow, .src = wide}, m.memory());
@@ -66,7 +70,8 @@ TEST_CASE("dma_copy casts through fp32, integers exactly") {
 
 TEST_CASE("dma_copy gathers and scatters rows") {
   Machine m({1 << 16, 1 << 10});
-  const Access table = hbm_tile(Dtype::float32, 0, {{12, 100}, {1, 10}}), index = tile(Space::sbuf, Dtype::int32, 0, 4096, {{1, 6}, {1, 1}});
+  const Access table = hbm_tile(Dtype::float32, 0, {{12, 100}, {1, 10}}),
+               index = tile(Space::sbuf, Dtype::int32, 0, 4096, {{1, 6}, {1, 1}});
   const int rows[] = {99, 0, 7, 7, 42, 3};
   m.fill(table, [](int64_t i) { return i; });
   m.fill(index, [&](int64_t i) { return rows[i]; });
@@ -80,7 +85,8 @@ TEST_CASE("dma_copy gathers and scatters rows") {
   Access index64 = in_hbm;
   index64.buffer = 1;
   m.fill(index64, [&](int64_t i) { return rows[i]; });
-  const Access src = tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 2}, {10, 3}, {1, 10}});  // three rows in each partition
+  const Access src =
+      tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 2}, {10, 3}, {1, 10}});  // three rows in each partition
   m.fill(src, [](int64_t i) { return -i; });
   DmaCopy::run({.dst = table, .src = src, .index = index64, .index_selects_dst = true}, m.memory());
   for (int r = 0; r < 6; ++r)
@@ -90,7 +96,8 @@ TEST_CASE("dma_copy gathers and scatters rows") {
 
 TEST_CASE("dma_copy stops at an index out of range, or skips it") {
   Machine m({1 << 16});
-  const Access table = hbm_tile(Dtype::float32, 0, {{4, 10}, {1, 4}}), index = tile(Space::sbuf, Dtype::int32, 0, 4096, {{1, 3}, {1, 1}});
+  const Access table = hbm_tile(Dtype::float32, 0, {{4, 10}, {1, 4}}),
+               index = tile(Space::sbuf, Dtype::int32, 0, 4096, {{1, 3}, {1, 1}});
   const Access out = tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 3}, {1, 4}});
   m.fill(table, [](int64_t i) { return i; });
   m.fill(out, [](int64_t) { return -1; });
@@ -111,7 +118,8 @@ TEST_CASE("dma_copy stops at an index out of range, or skips it") {
 
 TEST_CASE("dma_compute adds, and accumulates equal indices in order") {
   Machine m({1 << 16});
-  const Access table = hbm_tile(Dtype::float32, 0, {{4, 10}, {1, 4}}), index = tile(Space::sbuf, Dtype::int32, 0, 4096, {{1, 3}, {1, 1}});
+  const Access table = hbm_tile(Dtype::float32, 0, {{4, 10}, {1, 4}}),
+               index = tile(Space::sbuf, Dtype::int32, 0, 4096, {{1, 3}, {1, 1}});
   const Access rows = tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 3}, {1, 4}});
   m.fill(table, [](int64_t i) { return i; });
   m.fill(rows, [](int64_t i) { return 100 * (i / 4 + 1); });
@@ -139,7 +147,9 @@ TEST_CASE("dma_transpose turns a tile") {
 
 TEST_CASE("a DMA's transfer counts runs that are contiguous on both sides") {
   using namespace example;
-  const auto transfer = [](const Access& dst, const Access& src) { return DmaCopy::cost({.dst = dst, .src = src}, Engine::sync, trn2()).transfer; };
+  const auto transfer = [](const Access& dst, const Access& src) {
+    return DmaCopy::cost({.dst = dst, .src = src}, Engine::sync, trn2()).transfer;
+  };
   const Transfer rows = transfer(sbuf(128, 512), hbm(128, 512));
   CHECK((rows.rows == 128 && rows.chunks == 1 && rows.chunk_bytes == 2048 && rows.reads_hbm && !rows.writes_hbm));
   const Transfer turned = transfer(sbuf(32, 100), hbm_tile(Dtype::float32, 0, {{1, 32}, {32, 100}}));

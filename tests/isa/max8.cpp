@@ -26,8 +26,10 @@ TEST_CASE("max8 gives the 8 largest, descending, duplicates included") {
 TEST_CASE("nc_find_index8 and nc_match_replace8 pair duplicates as documented") {
   using namespace example;
   Machine m;
-  const double data[] = {1, 2, 3, 4, 8, 8, 8, 8, 8, 8, 8}, vals[] = {3, 8, 8, 8, 8, 8, 8, 8};  // the example of nki.isa.nc_match_replace8
-  const Access x = sbuf(1, 11), v = sbuf(1, 8, Dtype::float32, 64), index = sbuf(1, 8, Dtype::uint32, 128), out = sbuf(1, 11, Dtype::float32, 192);
+  const double data[] = {1, 2, 3, 4, 8, 8, 8, 8, 8, 8, 8},
+               vals[] = {3, 8, 8, 8, 8, 8, 8, 8};  // the example of nki.isa.nc_match_replace8
+  const Access x = sbuf(1, 11), v = sbuf(1, 8, Dtype::float32, 64), index = sbuf(1, 8, Dtype::uint32, 128),
+               out = sbuf(1, 11, Dtype::float32, 192);
   m.fill(x, [&](int64_t i) { return data[i]; });
   m.fill(v, [&](int64_t i) { return vals[i]; });
   NcFindIndex8::run({index, x, v}, m.memory());
@@ -40,7 +42,8 @@ TEST_CASE("nc_find_index8 and nc_match_replace8 pair duplicates as documented") 
 TEST_CASE("nc_find_index8 marks absent values with all ones") {
   using namespace example;
   Machine m;
-  const Access x = sbuf(1, 8), v = sbuf(1, 8, Dtype::float32, 64), wide = sbuf(1, 8, Dtype::uint32, 128), narrow = sbuf(1, 8, Dtype::uint16, 192);
+  const Access x = sbuf(1, 8), v = sbuf(1, 8, Dtype::float32, 64), wide = sbuf(1, 8, Dtype::uint32, 128),
+               narrow = sbuf(1, 8, Dtype::uint16, 192);
   m.fill(x, [](int64_t i) { return i; });
   m.fill(v, [](int64_t i) { return i == 3 ? 100 : 7 - i; });
   NcFindIndex8::run({wide, x, v}, m.memory());

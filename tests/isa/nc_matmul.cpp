@@ -10,12 +10,14 @@ namespace trn::test {
 
 namespace {
 
-// One fused multiply-add per k in rising order from zero, then dst: the documented order, so equality is exact where the CPU has FMA.
+// One fused multiply-add per k in rising order from zero, then dst: the documented order, so equality is exact where
+// the CPU has FMA.
 float reference(Machine& m, const NcMatmul::Args& a, int row, int column, float before) {
   const int64_t rows = a.stationary.free_elements(), columns = a.moving.free_elements();
   float sum = 0;
   for (int k = 0; k < a.stationary.partitions(); ++k)
-    sum = std::fma(static_cast<float>(m.get(a.stationary, k * rows + row)), static_cast<float>(m.get(a.moving, k * columns + column)), sum);
+    sum = std::fma(static_cast<float>(m.get(a.stationary, k * rows + row)),
+                   static_cast<float>(m.get(a.moving, k * columns + column)), sum);
   return a.accumulate ? before + sum : sum;
 }
 
@@ -40,10 +42,14 @@ void compare(Machine& m, const NcMatmul::Args& a) {
 TEST_CASE("nc_matmul multiplies tiles of every size") {
   using namespace example;
   Machine m;
-  for (const auto [k, rows, columns] : {std::array{128, 128, 512}, {128, 128, 500}, {1, 1, 1}, {7, 13, 31}, {64, 6, 16}, {65, 50, 17}, {128, 127, 9}}) {
+  for (const auto [k, rows, columns] :
+       {std::array{128, 128, 512}, {128, 128, 500}, {1, 1, 1}, {7, 13, 31}, {64, 6, 16}, {65, 50, 17}, {128, 127, 9}}) {
     for (const bool accumulate : {false, true}) {
       INFO(k << " x " << rows << " x " << columns << (accumulate ? " accumulating" : ""));
-      NcMatmul::Args a{.dst = psum(rows, columns), .stationary = sbuf(k, rows), .moving = sbuf(k, columns, Dtype::float32, 512), .accumulate = accumulate};
+      NcMatmul::Args a{.dst = psum(rows, columns),
+                       .stationary = sbuf(k, rows),
+                       .moving = sbuf(k, columns, Dtype::float32, 512),
+                       .accumulate = accumulate};
       m.fill(a.stationary, Noise(1));
       m.fill(a.moving, Noise(2));
       compare(m, a);
@@ -54,7 +60,8 @@ TEST_CASE("nc_matmul multiplies tiles of every size") {
 TEST_CASE("nc_matmul widens bfloat16 exactly") {
   using namespace example;
   Machine m;
-  NcMatmul::Args a{.dst = psum(40, 100), .stationary = sbuf(96, 40, Dtype::bfloat16), .moving = sbuf(96, 100, Dtype::bfloat16, 512)};
+  NcMatmul::Args a{
+      .dst = psum(40, 100), .stationary = sbuf(96, 40, Dtype::bfloat16), .moving = sbuf(96, 100, Dtype::bfloat16, 512)};
   m.fill(a.stationary, [n = Noise(1)](int64_t) mutable { return round_bfloat16(n()); });
   m.fill(a.moving, [n = Noise(2)](int64_t) mutable { return round_bfloat16(n()); });
   compare(m, a);
@@ -77,7 +84,8 @@ TEST_CASE("nc_matmul walks any free pattern") {
 TEST_CASE("nc_matmul gives the same bits for any number of threads") {
   using namespace example;
   Machine m;
-  const NcMatmul::Args a{.dst = psum(128, 512), .stationary = sbuf(128, 128), .moving = sbuf(128, 512, Dtype::float32, 512)};
+  const NcMatmul::Args a{
+      .dst = psum(128, 512), .stationary = sbuf(128, 128), .moving = sbuf(128, 512, Dtype::float32, 512)};
   m.fill(a.stationary, Noise(1));
   m.fill(a.moving, Noise(2));
   std::vector<double> one;
@@ -96,7 +104,10 @@ TEST_CASE("nc_matmul in transpose mode moves bits") {
   using namespace example;
   Machine m;
   const Access identity = sbuf(16, 16, Dtype::bfloat16, 512);
-  NcMatmul::Args a{.dst = psum(8, 16, Dtype::bfloat16), .stationary = sbuf(16, 8, Dtype::bfloat16), .moving = identity, .is_transpose = true};
+  NcMatmul::Args a{.dst = psum(8, 16, Dtype::bfloat16),
+                   .stationary = sbuf(16, 8, Dtype::bfloat16),
+                   .moving = identity,
+                   .is_transpose = true};
   REQUIRE_FALSE(NcMatmul::check(a, Engine::tensor, trn2()));
   m.fill(a.stationary, [](int64_t i) { return i == 5 ? NAN : i; });
   m.fill(identity, [](int64_t i) { return i / 16 == i % 16; });
@@ -111,7 +122,10 @@ TEST_CASE("nc_matmul's interval follows the profiles") {
   using namespace example;
   // bf16 N=512: 216 ns; fp32 N=512: 2 x 428 ns; fp32 N=128: 2 x 111 ns (public profiles of trn2, 2.4 GHz), within 1 %.
   const auto busy_ns = [](Dtype d, int n) {
-    return NcMatmul::cost({.dst = psum(128, n), .stationary = sbuf(128, 128, d), .moving = sbuf(128, n, d, 512)}, Engine::tensor, trn2()).busy / 2.4;
+    return NcMatmul::cost({.dst = psum(128, n), .stationary = sbuf(128, 128, d), .moving = sbuf(128, n, d, 512)},
+                          Engine::tensor, trn2())
+               .busy /
+           2.4;
   };
   CHECK(busy_ns(Dtype::bfloat16, 512) == Approx(216).epsilon(0.01));
   CHECK(busy_ns(Dtype::float32, 512) == Approx(856).epsilon(0.01));

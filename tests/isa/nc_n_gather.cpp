@@ -11,7 +11,9 @@ namespace trn::test {
 TEST_CASE("nc_n_gather picks inside each partition") {
   using namespace example;
   Machine m;
-  const NcNGather::Args a{sbuf(128, 50, Dtype::int16, 8192), tile(Space::sbuf, Dtype::int16, 0, 0, {{1, 128}, {10, 20}, {1, 7}}), sbuf(128, 50, Dtype::uint32, 16384)};
+  const NcNGather::Args a{sbuf(128, 50, Dtype::int16, 8192),
+                          tile(Space::sbuf, Dtype::int16, 0, 0, {{1, 128}, {10, 20}, {1, 7}}),
+                          sbuf(128, 50, Dtype::uint32, 16384)};
   m.fill(a.data, [](int64_t i) { return i % 30000; });
   m.fill(a.indices, [](int64_t i) { return i * 31 % 140; });
   NcNGather::run(a, m.memory());
@@ -23,7 +25,8 @@ TEST_CASE("nc_n_gather picks inside each partition") {
 TEST_CASE("local_gather shares indices in groups of 16 partitions") {
   using namespace example;
   Machine m;
-  const LocalGather::Args a{sbuf(32, 40, Dtype::float32, 8192), sbuf(32, 100), sbuf(32, 2, Dtype::uint16, 16384), 2, 20};
+  const LocalGather::Args a{sbuf(32, 40, Dtype::float32, 8192), sbuf(32, 100), sbuf(32, 2, Dtype::uint16, 16384), 2,
+                            20};
   REQUIRE_FALSE(LocalGather::check(a, Engine::gpsimd, trn2()));
   m.fill(a.src_buffer, [](int64_t i) { return i; });
   m.fill(a.index, [](int64_t i) { return i * 13 % 99; });

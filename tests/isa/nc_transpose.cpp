@@ -13,7 +13,8 @@ void compare(Machine& m, const NcTranspose::Args& a, Engine e) {
   const int size = size_of(a.data.dtype);
   Noise noise(7);
   for (int64_t i = 0; i < a.data.elements(); ++i)
-    for (int b = 0; b < size; ++b) m.at(a.data, i)[b] = static_cast<std::byte>(noise() * 127);  // any bits, NaN payloads too
+    for (int b = 0; b < size; ++b)
+      m.at(a.data, i)[b] = static_cast<std::byte>(noise() * 127);  // any bits, NaN payloads too
   NcTranspose::run(a, m.memory());
   const int64_t p = a.data.partitions(), f = a.data.free_elements();
   int64_t wrong = 0;

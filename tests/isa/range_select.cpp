@@ -11,11 +11,13 @@ TEST_CASE("range_select keeps a window of indices and finds its maximum") {
   using namespace example;
   Machine m;
   const auto fp = Dtype::float32;
-  const Access out = sbuf(64, 100, fp, 4096), x = sbuf(64, 100), low = sbuf(64, 1, fp, 8192), high = sbuf(64, 1, fp, 8196), most = sbuf(64, 1, fp, 8200);
+  const Access out = sbuf(64, 100, fp, 4096), x = sbuf(64, 100), low = sbuf(64, 1, fp, 8192),
+               high = sbuf(64, 1, fp, 8196), most = sbuf(64, 1, fp, 8200);
   m.fill(x, Noise(1));
   m.fill(low, [](int64_t p) { return p + 5; });
   m.fill(high, [](int64_t p) { return 2 * p + 9; });
-  RangeSelect::run({.dst = out, .on_true_tile = x, .bound0 = low, .bound1 = high, .reduce_res = most, .range_start = 7}, m.memory());
+  RangeSelect::run({.dst = out, .on_true_tile = x, .bound0 = low, .bound1 = high, .reduce_res = most, .range_start = 7},
+                   m.memory());
   const double least = std::numeric_limits<float>::lowest();
   for (int p = 0; p < 64; ++p) {
     double best = least;

@@ -23,7 +23,8 @@ TEST_CASE("sequence_bounds gives the documented example") {
 TEST_CASE("nonzero_with_count compacts every 16th partition") {
   using namespace example;
   Machine m;
-  const int in[] = {0, 1, 1, 0, 0, 1, 0, 0}, want[] = {17, 18, 21, -1, -1, -1, -1, -1, 3};  // the example of nki.isa.nonzero_with_count
+  const int in[] = {0, 1, 1, 0, 0, 1, 0, 0},
+            want[] = {17, 18, 21, -1, -1, -1, -1, -1, 3};  // the example of nki.isa.nonzero_with_count
   const Access x = sbuf(32, 8, Dtype::float32), out = sbuf(32, 9, Dtype::int32, 512);
   m.fill(x, [&](int64_t i) { return in[i % 8]; });
   m.fill(out, [](int64_t) { return 77; });

@@ -22,7 +22,8 @@ TEST_CASE("tensor_copy rounds floats to the nearest, ties to even") {
 TEST_CASE("tensor_copy converts between kinds") {
   using namespace example;
   Machine m;
-  const Access f = sbuf(1, 6), i8 = sbuf(1, 6, Dtype::int8, 64), i32 = sbuf(1, 6, Dtype::int32, 128), i16 = sbuf(1, 6, Dtype::int16, 256);
+  const Access f = sbuf(1, 6), i8 = sbuf(1, 6, Dtype::int8, 64), i32 = sbuf(1, 6, Dtype::int32, 128),
+               i16 = sbuf(1, 6, Dtype::int16, 256);
   const double in[] = {2.5, 3.5, -1000, 1000, -0.4, 7};
   const double saturated[] = {2, 4, -128, 127, 0, 7};  // nearest even, saturating
   m.fill(f, [&](int64_t i) { return in[i]; });
@@ -41,7 +42,8 @@ TEST_CASE("tensor_copy converts between kinds") {
 TEST_CASE("tensor_copy keeps every bit of one dtype, whatever the patterns") {
   Machine m;
   for (const Dtype d : {Dtype::uint8, Dtype::bfloat16, Dtype::float32}) {
-    const TensorCopy::Args a{tile(Space::sbuf, d, 0, 8192, {{1, 64}, {7, 6}, {1, 5}}), tile(Space::sbuf, d, 64, 0, {{1, 64}, {1, 3}, {3, 10}})};
+    const TensorCopy::Args a{tile(Space::sbuf, d, 0, 8192, {{1, 64}, {7, 6}, {1, 5}}),
+                             tile(Space::sbuf, d, 64, 0, {{1, 64}, {1, 3}, {3, 10}})};
     const int size = size_of(d);
     Noise noise(9);
     for (int64_t i = 0; i < a.src.elements(); ++i)
@@ -55,12 +57,15 @@ TEST_CASE("tensor_copy keeps every bit of one dtype, whatever the patterns") {
 
 TEST_CASE("tensor_copy follows the profiles") {
   using namespace example;
-  const auto ns = [](const TensorCopy::Args& a, Engine e) { return TensorCopy::cost(a, e, trn2()).latency / (e == Engine::vector ? 0.96 : 1.2); };
+  const auto ns = [](const TensorCopy::Args& a, Engine e) {
+    return TensorCopy::cost(a, e, trn2()).latency / (e == Engine::vector ? 0.96 : 1.2);
+  };
   CHECK(ns({sbuf(128, 512), psum(128, 512)}, Engine::vector) == Approx(690).epsilon(0.01));
   CHECK(ns({sbuf(128, 128), psum(128, 128)}, Engine::vector) == Approx(290).epsilon(0.01));
   CHECK(ns({sbuf(128, 512), psum(128, 512)}, Engine::scalar) == Approx(586).epsilon(0.01));
   // Strided fp16 writes are read-modify-write: 445 ns from SBUF.
-  CHECK(ns({tile(Space::sbuf, Dtype::float16, 0, 0, {{1, 128}, {9, 128}}), sbuf(128, 128, Dtype::float16, 4096)}, Engine::vector) == Approx(445).epsilon(0.02));
+  CHECK(ns({tile(Space::sbuf, Dtype::float16, 0, 0, {{1, 128}, {9, 128}}), sbuf(128, 128, Dtype::float16, 4096)},
+           Engine::vector) == Approx(445).epsilon(0.02));
 }
 
 }  // namespace trn::test

@@ -13,7 +13,8 @@ TEST_CASE("tensor_copy_predicated moves bits where the predicate holds") {
   for (const Dtype d : {Dtype::uint8, Dtype::bfloat16, Dtype::float32, Dtype::int32})
     for (const bool reverse : {false, true}) {
       INFO(name(d) << (reverse ? " reversed" : ""));
-      const Access dst = tile(Space::sbuf, d, 0, 32768, {{1, 64}, {50, 50}, {1, 45}}), src = sbuf(64, 2250, d), where = sbuf(64, 2250, Dtype::uint8, 16384);
+      const Access dst = tile(Space::sbuf, d, 0, 32768, {{1, 64}, {50, 50}, {1, 45}}), src = sbuf(64, 2250, d),
+                   where = sbuf(64, 2250, Dtype::uint8, 16384);
       m.fill(dst, [](int64_t) { return 9; });
       m.fill(src, [](int64_t i) { return i % 100; });
       m.fill(where, [](int64_t i) { return i % 3 == 1 ? 200 : 0; });
@@ -21,7 +22,8 @@ TEST_CASE("tensor_copy_predicated moves bits where the predicate holds") {
       REQUIRE_FALSE(TensorCopyPredicated::check(a, Engine::vector, trn2()));
       TensorCopyPredicated::run(a, m.memory());
       int64_t wrong = 0;
-      for (int64_t i = 0; i < dst.elements(); ++i) wrong += m.get(dst, i) != ((i % 3 == 1) != reverse ? static_cast<double>(i % 100) : 9.0);
+      for (int64_t i = 0; i < dst.elements(); ++i)
+        wrong += m.get(dst, i) != ((i % 3 == 1) != reverse ? static_cast<double>(i % 100) : 9.0);
       CHECK(wrong == 0);
     }
 }
@@ -39,12 +41,19 @@ TEST_CASE("tensor_copy_predicated writes an immediate") {
 TEST_CASE("select_reduce chooses and finds the maximum") {
   using namespace example;
   Machine m;
-  const Access out = sbuf(128, 2500), x = sbuf(128, 2500, Dtype::float32, 10240), where = sbuf(128, 2500, Dtype::uint8, 20480);
+  const Access out = sbuf(128, 2500), x = sbuf(128, 2500, Dtype::float32, 10240),
+               where = sbuf(128, 2500, Dtype::uint8, 20480);
   const Access most = sbuf(128, 1, Dtype::float32, 32768), other = sbuf(128, 1, Dtype::float32, 32772);
   m.fill(x, Noise(1));
   m.fill(other, Noise(2));
   m.fill(where, [](int64_t i) { return i % 5 == 0; });
-  SelectReduce::run({.dst = out, .predicate = where, .on_true = x, .on_false = {other}, .reduce_res = most, .reduce_cmd = ReduceCmd::reset_reduce}, m.memory());
+  SelectReduce::run({.dst = out,
+                     .predicate = where,
+                     .on_true = x,
+                     .on_false = {other},
+                     .reduce_res = most,
+                     .reduce_cmd = ReduceCmd::reset_reduce},
+                    m.memory());
   for (int p = 0; p < 128; ++p) {
     double best = -2;
     for (int i = 0; i < 2500; ++i) {

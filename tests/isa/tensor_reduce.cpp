@@ -40,9 +40,11 @@ TEST_CASE("tensor_reduce takes groups and any pattern") {
 TEST_CASE("tensor_reduce cuts a dim where groups end inside it") {
   Machine m;
   // 64 groups of 6 out of dims [16][24] in one walk, and 12 groups of 40 whose elements lie 12 apart.
-  for (const auto& [groups, data] : {std::pair{64, tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 16}, {25, 16}, {1, 24}})},
-                                     {12, tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 16}, {1, 12}, {12, 40}})}}) {
-    const TensorReduce::Args a{tile(Space::sbuf, Dtype::float32, 0, 8192, {{1, 16}, {1, groups}}), AluOp::add, data, false};
+  for (const auto& [groups, data] :
+       {std::pair{64, tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 16}, {25, 16}, {1, 24}})},
+        {12, tile(Space::sbuf, Dtype::float32, 0, 0, {{1, 16}, {1, 12}, {12, 40}})}}) {
+    const TensorReduce::Args a{tile(Space::sbuf, Dtype::float32, 0, 8192, {{1, 16}, {1, groups}}), AluOp::add, data,
+                               false};
     REQUIRE_FALSE(TensorReduce::check(a, Engine::vector, trn2()));
     m.fill(data, [](int64_t i) { return i % 97 - 40; });
     TensorReduce::run(a, m.memory());
@@ -66,7 +68,8 @@ TEST_CASE("tensor_reduce is exact in integers") {
     for (int i = 0; i < 1000; ++i) sum += 16777217 + p * 1000 + i;
     CHECK(m.get(a.dst, p) == static_cast<int32_t>(sum));
   }
-  const TensorReduce::Args bits{sbuf(1, 1, Dtype::int8, 8192), AluOp::bitwise_and, sbuf(1, 3, Dtype::int8, 8200), false};
+  const TensorReduce::Args bits{sbuf(1, 1, Dtype::int8, 8192), AluOp::bitwise_and, sbuf(1, 3, Dtype::int8, 8200),
+                                false};
   m.fill(bits.data, [](int64_t i) { return i == 1 ? -2 : -1; });
   TensorReduce::run(bits, m.memory());
   CHECK(m.get(bits.dst, 0) == -2);

@@ -9,7 +9,8 @@ namespace trn::test {
 TEST_CASE("tensor_tensor computes in fp32") {
   using namespace example;
   Machine m;
-  const Access x = sbuf(128, 3000), y = sbuf(128, 3000, Dtype::float32, 12288), out = sbuf(128, 3000, Dtype::float32, 24576);
+  const Access x = sbuf(128, 3000), y = sbuf(128, 3000, Dtype::float32, 12288),
+               out = sbuf(128, 3000, Dtype::float32, 24576);
   m.fill(x, Noise(1));
   m.fill(y, Noise(2));
   const std::pair<AluOp, float (*)(float, float)> cases[] = {
@@ -38,14 +39,16 @@ TEST_CASE("tensor_tensor rounds once, to dst's dtype") {
   m.fill(x, [n = Noise(1)](int64_t) mutable { return round_bfloat16(n()); });
   m.fill(y, [n = Noise(2)](int64_t) mutable { return round_bfloat16(n()); });
   TensorTensor::run({out, x, y, AluOp::multiply}, m.memory());
-  for (int64_t i = 0; i < out.elements(); ++i) REQUIRE(m.get(out, i) == round_bfloat16(m.get(x, i) * m.get(y, i)));  // a product of two fits fp32
+  for (int64_t i = 0; i < out.elements(); ++i)
+    REQUIRE(m.get(out, i) == round_bfloat16(m.get(x, i) * m.get(y, i)));  // a product of two fits fp32
 }
 
 TEST_CASE("tensor_tensor is exact in 32-bit integers") {
   using namespace example;
   Machine m;
   const auto i32 = Dtype::int32;
-  const Access x = sbuf(1, 4, i32), y = sbuf(1, 4, i32, 64), out = sbuf(1, 4, i32, 128), truth = sbuf(1, 4, Dtype::float32, 192);
+  const Access x = sbuf(1, 4, i32), y = sbuf(1, 4, i32, 64), out = sbuf(1, 4, i32, 128),
+               truth = sbuf(1, 4, Dtype::float32, 192);
   const double a[] = {16777217, 2147483647, -7, 65537}, b[] = {16777216, 1, 3, 65537};
   m.fill(x, [&](int64_t i) { return a[i]; });
   m.fill(y, [&](int64_t i) { return b[i]; });
@@ -77,19 +80,22 @@ TEST_CASE("tensor_tensor broadcasts by step 0 and works in place") {
   const Access row = tile(Space::sbuf, Dtype::float32, 0, 4096, {{1, 32}, {0, 8}, {1, 10}});
   const Access column = tile(Space::sbuf, Dtype::float32, 0, 8192, {{1, 32}, {1, 8}, {0, 10}});
   m.fill(x, Noise(1));
-  for (int64_t i = 0; i < row.elements(); ++i) m.set(row, i, static_cast<double>(i % 10)), m.set(column, i, static_cast<double>(i / 10 % 8));
+  for (int64_t i = 0; i < row.elements(); ++i)
+    m.set(row, i, static_cast<double>(i % 10)), m.set(column, i, static_cast<double>(i / 10 % 8));
   std::vector<double> before(x.elements());
   for (size_t i = 0; i < before.size(); ++i) before[i] = m.get(x, i);
   TensorTensor::run({x, x, row, AluOp::add}, m.memory());
   TensorTensor::run({x, column, x, AluOp::multiply}, m.memory());
   for (int64_t i = 0; i < x.elements(); ++i)
-    REQUIRE(m.get(x, i) == static_cast<float>(i / 10 % 8) * (static_cast<float>(before[i]) + static_cast<float>(i % 10)));
+    REQUIRE(m.get(x, i) ==
+            static_cast<float>(i / 10 % 8) * (static_cast<float>(before[i]) + static_cast<float>(i % 10)));
 }
 
 TEST_CASE("tensor_tensor follows the profiles") {
   using namespace example;
   const auto ns = [](int n) {
-    return TensorTensor::cost({sbuf(128, n), sbuf(128, n), sbuf(128, n), AluOp::add}, Engine::vector, trn2()).latency / 0.96;
+    return TensorTensor::cost({sbuf(128, n), sbuf(128, n), sbuf(128, n), AluOp::add}, Engine::vector, trn2()).latency /
+           0.96;
   };
   CHECK(ns(420) == Approx(420 / 0.96 + 159).margin(2));
   CHECK(ns(2000) == Approx(2000 / 0.96 + 159).margin(2));

@@ -9,7 +9,8 @@ namespace trn::test {
 TEST_CASE("tensor_tensor_scan carries fp32 state in order") {
   using namespace example;
   Machine m;
-  const Access x = sbuf(128, 5000), y = sbuf(128, 5000, Dtype::float32, 20000), out = sbuf(128, 5000, Dtype::float32, 40000);
+  const Access x = sbuf(128, 5000), y = sbuf(128, 5000, Dtype::float32, 20000),
+               out = sbuf(128, 5000, Dtype::float32, 40000);
   const Access start = sbuf(128, 1, Dtype::float32, 60000);
   m.fill(x, Noise(1));
   m.fill(y, Noise(2));

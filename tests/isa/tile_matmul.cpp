@@ -14,7 +14,9 @@ struct Product {
   std::vector<uint16_t> a, b;
   Product(int k, int m, int n) : k(k), m(m), n(n), a(k * (m + 3)), b(k * (n + 5)) {
     Noise noise(k + m + n);
-    const auto value = [&] { return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(round_bfloat16(noise()))) >> 16); };
+    const auto value = [&] {
+      return static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(round_bfloat16(noise()))) >> 16);
+    };
     for (auto& v : a) v = value();
     for (auto& v : b) v = value();
   }
@@ -29,7 +31,8 @@ struct Product {
 };
 
 void compare(decltype(tile_matmul)* f) {
-  for (const auto& [k, m, n] : {std::array{128, 128, 512}, {1, 1, 1}, {33, 17, 31}, {64, 32, 32}, {127, 40, 100}, {2, 128, 16}, {96, 5, 512}}) {
+  for (const auto& [k, m, n] :
+       {std::array{128, 128, 512}, {1, 1, 1}, {33, 17, 31}, {64, 32, 32}, {127, 40, 100}, {2, 128, 16}, {96, 5, 512}}) {
     const Product p(k, m, n);
     for (const bool accumulate : {false, true}) {
       INFO(k << " x " << m << " x " << n << (accumulate ? " accumulating" : ""));
