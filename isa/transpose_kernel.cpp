@@ -1,6 +1,7 @@
 #include "isa/transpose_kernel.h"
 
 #include <algorithm>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "isa/transpose_kernel.cpp"
@@ -23,12 +24,18 @@ const T* at(const std::byte* base, ptrdiff_t step, int64_t row, int64_t column) 
   return reinterpret_cast<const T*>(base + row * step) + column;
 }
 
+// One element; its address need not be a multiple of its size (short runs travel as one wide element).
+template <class T>
+void move(T* dst, const T* src) {
+  std::memcpy(static_cast<void*>(dst), src, sizeof(T));
+}
+
 template <class T>
 struct Scalar {
   static constexpr int64_t kSide = 4;
   static void block(std::byte* dst, ptrdiff_t dst_step, const std::byte* src, ptrdiff_t src_step) {
     for (int64_t c = 0; c < kSide; ++c)
-      for (int64_t r = 0; r < kSide; ++r) *at<T>(dst, dst_step, c, r) = *at<T>(src, src_step, r, c);
+      for (int64_t r = 0; r < kSide; ++r) move(at<T>(dst, dst_step, c, r), at<T>(src, src_step, r, c));
   }
 };
 
@@ -101,7 +108,7 @@ void transpose_as(int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_s
           Block::block(reinterpret_cast<std::byte*>(at<T>(dst, dst_step, c, r)), dst_step,
                        reinterpret_cast<const std::byte*>(at<T>(src, src_step, r, c)), src_step);
       for (int64_t c = c0; c < c1; ++c)
-        for (int64_t r = c < cb ? rb : r0; r < r1; ++r) *at<T>(dst, dst_step, c, r) = *at<T>(src, src_step, r, c);
+        for (int64_t r = c < cb ? rb : r0; r < r1; ++r) move(at<T>(dst, dst_step, c, r), at<T>(src, src_step, r, c));
     }
 }
 
