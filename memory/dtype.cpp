@@ -5,6 +5,7 @@
 
 #include "memory/codec.h"
 #include "memory/half.h"
+#include "memory/integers.h"
 
 namespace trn {
 
@@ -43,6 +44,34 @@ void scatter(std::byte* dst, ptrdiff_t stride, const From* src, size_t n, F f) {
 
 bool is_half(Dtype d) { return d == Dtype::bfloat16 || d == Dtype::float16; }
 
+// Vectorised conversions of contiguous integers; null where there is none.
+using IntegerReader = void (*)(const std::byte*, float*, size_t);
+using IntegerWriter = void (*)(const float*, std::byte*, size_t);
+
+IntegerReader integer_reader(Dtype d) {
+  switch (d) {
+    case Dtype::int8: return int8_to_float;
+    case Dtype::uint8: return uint8_to_float;
+    case Dtype::int16: return int16_to_float;
+    case Dtype::uint16: return uint16_to_float;
+    case Dtype::int32: return int32_to_float;
+    case Dtype::boolean: return boolean_to_float;
+    default: return nullptr;
+  }
+}
+
+IntegerWriter integer_writer(Dtype d) {
+  switch (d) {
+    case Dtype::int8: return float_to_int8;
+    case Dtype::uint8: return float_to_uint8;
+    case Dtype::int16: return float_to_int16;
+    case Dtype::uint16: return float_to_uint16;
+    case Dtype::int32: return float_to_int32;
+    case Dtype::boolean: return float_to_boolean;
+    default: return nullptr;
+  }
+}
+
 // Copies n elements of Size bytes between strides, bits unchanged.
 template <class Word>
 void copy_words(const std::byte* src, ptrdiff_t src_stride, std::byte* dst, ptrdiff_t dst_stride, size_t n) {
@@ -77,6 +106,7 @@ void read_as_float(Dtype from, const std::byte* src, ptrdiff_t stride, float* ds
     }
     return;
   }
+  if (const auto bulk = stride == size_of(from) ? integer_reader(from) : nullptr) return bulk(src, dst, n);
   with_codec(from, [&]<class C>(C) { gather<typename C::Storage>(src, stride, dst, n, C::to_float); });
 }
 
@@ -101,6 +131,7 @@ void write_float(Dtype to, std::byte* dst, ptrdiff_t stride, const float* src, s
     }
     return;
   }
+  if (const auto bulk = stride == size_of(to) ? integer_writer(to) : nullptr) return bulk(src, dst, n);
   with_codec(to, [&]<class C>(C) { scatter<typename C::Storage>(dst, stride, src, n, C::from_float); });
 }
 

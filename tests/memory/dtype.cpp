@@ -175,6 +175,31 @@ TEST_CASE("floats become integers by rounding to even and saturating; NaN become
   CHECK(as(Dtype::boolean, kNan) == 1);
 }
 
+TEST_CASE("bulk conversions of integers are the same for every CPU and stride") {
+  auto values = probes();
+  for (const float f : {0.5f, 1.5f, 2.5f, -0.5f, 127.5f, 128.5f, -128.5f, 255.5f, 32767.5f, 65535.5f, 2147483520.0f, 2147483648.0f, -2147483648.0f, kNan}) values.push_back(f);
+  const int64_t widest = hwy::SupportedTargets();
+  for (const Dtype d : {Dtype::int8, Dtype::uint8, Dtype::int16, Dtype::uint16, Dtype::int32, Dtype::boolean})
+    for (const int64_t targets : {widest, int64_t{HWY_STATIC_TARGET}}) {
+      hwy::GetChosenTarget().Update(targets);
+      INFO(name(d) << " targets " << targets);
+      const auto size = static_cast<size_t>(size_of(d));
+      std::vector<std::byte> packed(values.size() * size), spread(values.size() * 8);
+      write_float(d, packed.data(), size_of(d), values.data(), values.size());
+      write_float(d, spread.data(), 8, values.data(), values.size());
+      std::vector<float> a(values.size()), b(values.size());
+      // Every bit pattern, not only those that writing gives.
+      for (size_t i = 0; i < packed.size() / 2; ++i) packed[i] = static_cast<std::byte>(i * 37 + i / 256);
+      for (size_t i = 0; i < values.size() / 2; ++i) std::memcpy(&spread[8 * i], &packed[size * i], size);
+      read_as_float(d, packed.data(), size_of(d), a.data(), a.size());
+      read_as_float(d, spread.data(), 8, b.data(), b.size());
+      size_t wrong = 0;
+      for (size_t i = 0; i < values.size(); ++i) wrong += a[i] != b[i] || std::memcmp(&packed[size * i], &spread[8 * i], size) != 0;
+      CHECK(wrong == 0);
+    }
+  hwy::GetChosenTarget().Update(widest);
+}
+
 TEST_CASE("integers read as floats and as 32-bit integers") {
   const auto to_int = [](Dtype d, uint64_t code) {
     int32_t r = 0;
