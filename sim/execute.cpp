@@ -4,7 +4,7 @@
 #include <atomic>
 #include <charconv>
 
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 
 namespace trn {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 #include "sim/dma.h"
 #include "sim/event_queue.h"
 #include "sim/tensor_engine.h"

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 
 namespace trn {
 

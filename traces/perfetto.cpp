@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string>
 
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 
 namespace trn {
 namespace {

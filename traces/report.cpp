@@ -3,7 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 #include "traces/counters.h"
 
 namespace trn {

@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 
 namespace trn::compiler {
 
 inline constexpr int kMostCores = 2;
 inline constexpr int kEngineStreams = kMostCores * kEngines;
 inline int engine_stream(const Instruction& i) { return i.core * kEngines + static_cast<int>(i.engine); }
+// The queue that an engine's stream feeds. Throws trn::Error(illegal) if it feeds none.
+uint8_t queue_of(Engine e);
 inline int queue_stream(const Instruction& i) { return i.core * static_cast<int>(kQueues.size()) + i.queue; }
 
 // One instruction's time in ns, as far as the order of instructions depends on it.
@@ -20,6 +22,7 @@ struct IssueCost {
   float share;        // DMA: part of the engines that it occupies for so long
   int16_t table;      // activation table, -1 none
   bool is_dma;
+  bool hardware;      // DMA: descriptors made by hardware, so either of the two hardware queues will do
 };
 IssueCost issue_cost(const Program& p, const Instruction& i, const Spec& s);
 

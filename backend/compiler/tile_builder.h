@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "backend/compiler/tile_program.h"
+#include "isa/isa.h"
 
 namespace trn::compiler {
 

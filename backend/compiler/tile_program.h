@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 
 namespace trn::compiler {
 

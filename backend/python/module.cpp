@@ -7,7 +7,7 @@
 #include "backend/runtime/runtime.h"
 #include "isa/assembly.h"
 #include "isa/container.h"
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 #include "isa/table.h"
 #include "nrt/nrt_sim.h"
 #include "traces/counters.h"

@@ -5,7 +5,7 @@
 
 #include "backend/runtime/clock.h"
 #include "backend/runtime/process.h"
-#include "isa/isa.h"
+#include "isa/dispatch.h"
 #include "sim/simulate.h"
 
 namespace trn::runtime {
