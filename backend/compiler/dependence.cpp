@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "isa/operands.h"
+
 namespace trn::compiler {
 namespace {
 
