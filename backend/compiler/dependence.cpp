@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "isa/operands.h"
+#include "isa/isa.h"
 
 namespace trn::compiler {
 namespace {
