@@ -15,7 +15,8 @@ double erfinv(double y) {
   const double a = std::fabs(y);
   if (!(a < 1)) return a == 1 ? std::copysign(kInfinity, y) : kNan;
   if (a == 0) return y;
-  // S. Winitzki's closed form (2008) is within 0.2 %; Halley's method cubes the error at each step. Near 1 the complement keeps the digits.
+  // S. Winitzki's closed form (2008) is within 0.2 %; Halley's method cubes the error at each step. Near 1 the
+  // complement keeps the digits.
   const double w = std::log((1 - a) * (1 + a)), b = 2 / (std::numbers::pi * 0.147) + w / 2;
   double x = std::sqrt(std::sqrt(b * b - w / 0.147) - b);
   for (int i = 0; i < 3; ++i) {
@@ -44,7 +45,8 @@ double digamma(double x) {
   // Asymptotic series with Bernoulli numbers.
   const double z = 1 / (x * x);
   const double series =
-      z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+      z *
+      (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
   return shift + std::log(x) - 0.5 / x - series;
 }
 

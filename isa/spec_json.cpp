@@ -46,7 +46,8 @@ class Reader {
     const Json root = parse(text);
     if (!root.is_object()) fail("a Spec is a JSON object");
     for (const auto& [key, value] : root.items())
-      if (key != "name" && key != "generation" && key != "base" && key != "numbers") fail("unknown member \"" + key + "\"");
+      if (key != "name" && key != "generation" && key != "base" && key != "numbers")
+        fail("unknown member \"" + key + "\"");
     const bool has_base = root.contains("base");
     if (has_base && root["base"] != "trn2") fail("\"base\" can only be \"trn2\"");
     Spec s = has_base ? trn2() : Spec{};
@@ -103,8 +104,10 @@ class Reader {
   }
 
   void check_together(const Spec& s) const {
-    if (s.sbuf_reserved_bytes >= s.sbuf_partition_bytes) fail("\"sbuf_reserved_bytes\" leaves nothing of \"sbuf_partition_bytes\"");
-    if (std::fmod(s.psum_partition_bytes, s.psum_banks) != 0) fail("\"psum_banks\" does not divide \"psum_partition_bytes\"");
+    if (s.sbuf_reserved_bytes >= s.sbuf_partition_bytes)
+      fail("\"sbuf_reserved_bytes\" leaves nothing of \"sbuf_partition_bytes\"");
+    if (std::fmod(s.psum_partition_bytes, s.psum_banks) != 0)
+      fail("\"psum_banks\" does not divide \"psum_partition_bytes\"");
     if (std::fmod(s.cores_per_chip, s.hbm_stacks) != 0) fail("\"hbm_stacks\" does not divide \"cores_per_chip\"");
   }
 
@@ -117,7 +120,8 @@ class Reader {
     for (const auto& [key, value] : j.items())
       if (key != "value" && key != "provenance" && key != "source" && key != "spread")
         fail("number \"" + std::string(f.name) + "\" has an unknown member \"" + key + "\"");
-    if (!j.contains("value")) fail("number \"" + std::string(f.name) + "\" has no \"value\"; it must be in " + interval(f));
+    if (!j.contains("value"))
+      fail("number \"" + std::string(f.name) + "\" has no \"value\"; it must be in " + interval(f));
     n.value = checked(f, "value", j["value"], f.least, f.most);
     if (j.contains("spread")) n.spread = checked(f, "spread", j["spread"], 0, f.most);
     if (j.contains("source")) {
@@ -135,11 +139,14 @@ class Reader {
   }
 
   double checked(const SpecField& f, const char* member, const Json& j, double least, double most) const {
-    const std::string what = std::string(member) == "value" ? "number \"" + std::string(f.name) + "\"" : "the spread of number \"" + std::string(f.name) + "\"";
+    const std::string what = std::string(member) == "value" ? "number \"" + std::string(f.name) + "\""
+                                                            : "the spread of number \"" + std::string(f.name) + "\"";
     if (!j.is_number()) fail(what + " is not numeric; it must be in " + interval(f));
     const double v = j.get<double>();
-    if (!(v >= least && v <= most)) fail(what + " is " + shown(v) + "; it must be in [" + shown(least) + ", " + shown(most) + "]");
-    if (f.whole && std::string(member) == "value" && v != std::floor(v)) fail(what + " is " + shown(v) + "; it must be a whole number");
+    if (!(v >= least && v <= most))
+      fail(what + " is " + shown(v) + "; it must be in [" + shown(least) + ", " + shown(most) + "]");
+    if (f.whole && std::string(member) == "value" && v != std::floor(v))
+      fail(what + " is " + shown(v) + "; it must be a whole number");
     return v;
   }
 
@@ -160,7 +167,8 @@ std::string spec_to_json(const Spec& s) {
   Json numbers = Json::object();
   for (const SpecField& f : spec_fields()) {
     const Number& n = s.*(f.member);
-    numbers[std::string(f.name)] = {{"value", n.value}, {"provenance", name(n.provenance)}, {"source", n.source}, {"spread", n.spread}};
+    numbers[std::string(f.name)] = {
+        {"value", n.value}, {"provenance", name(n.provenance)}, {"source", n.source}, {"spread", n.spread}};
   }
   const Json root = {{"name", s.name}, {"generation", generation_name(s.generation)}, {"numbers", std::move(numbers)}};
   return root.dump(2) + "\n";

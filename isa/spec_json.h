@@ -9,9 +9,10 @@ namespace trn {
 // A Spec as JSON: {"name": ..., "generation": "trn2", "numbers": {FIELD: {"value", "provenance", "source", "spread"}}}.
 std::string spec_to_json(const Spec& s);
 
-// The inverse. `numbers` holds every field of spec_fields(), each an object as above or a plain number. With "base": "trn2" fields may be left out; they keep
-// trn2's values, so a what-if is the lines that differ. Throws trn::Error(illegal) that names the field and the allowed interval for a missing,
-// unknown, non-numeric or absurd number, and the position for text that is not JSON. `origin` names the text in messages.
+// The inverse. `numbers` holds every field of spec_fields(), each an object as above or a plain number. With "base":
+// "trn2" fields may be left out; they keep trn2's values, so a what-if is the lines that differ. Throws
+// trn::Error(illegal) that names the field and the allowed interval for a missing, unknown, non-numeric or absurd
+// number, and the position for text that is not JSON. `origin` names the text in messages.
 Spec spec_from_json(std::string_view text, std::string_view origin);
 Spec load_spec(const std::string& path);
 

@@ -23,7 +23,8 @@ void store(std::byte* p, T value) {
   std::memcpy(p, &value, sizeof value);
 }
 
-// dst[i] = f(element i of src), with the stride known to be the element's own size where it is: that loop is the hot one.
+// dst[i] = f(element i of src), with the stride known to be the element's own size where it is: that loop is the hot
+// one.
 template <class Storage, class To, class F>
 void gather(const std::byte* src, ptrdiff_t stride, To* dst, size_t n, F f) {
   if (stride == sizeof(Storage)) {
@@ -50,25 +51,39 @@ using IntegerWriter = void (*)(const float*, std::byte*, size_t);
 
 IntegerReader integer_reader(Dtype d) {
   switch (d) {
-    case Dtype::int8: return int8_to_float;
-    case Dtype::uint8: return uint8_to_float;
-    case Dtype::int16: return int16_to_float;
-    case Dtype::uint16: return uint16_to_float;
-    case Dtype::int32: return int32_to_float;
-    case Dtype::boolean: return boolean_to_float;
-    default: return nullptr;
+    case Dtype::int8:
+      return int8_to_float;
+    case Dtype::uint8:
+      return uint8_to_float;
+    case Dtype::int16:
+      return int16_to_float;
+    case Dtype::uint16:
+      return uint16_to_float;
+    case Dtype::int32:
+      return int32_to_float;
+    case Dtype::boolean:
+      return boolean_to_float;
+    default:
+      return nullptr;
   }
 }
 
 IntegerWriter integer_writer(Dtype d) {
   switch (d) {
-    case Dtype::int8: return float_to_int8;
-    case Dtype::uint8: return float_to_uint8;
-    case Dtype::int16: return float_to_int16;
-    case Dtype::uint16: return float_to_uint16;
-    case Dtype::int32: return float_to_int32;
-    case Dtype::boolean: return float_to_boolean;
-    default: return nullptr;
+    case Dtype::int8:
+      return float_to_int8;
+    case Dtype::uint8:
+      return float_to_uint8;
+    case Dtype::int16:
+      return float_to_int16;
+    case Dtype::uint16:
+      return float_to_uint16;
+    case Dtype::int32:
+      return float_to_int32;
+    case Dtype::boolean:
+      return float_to_boolean;
+    default:
+      return nullptr;
   }
 }
 
@@ -81,10 +96,14 @@ void copy_words(const std::byte* src, ptrdiff_t src_stride, std::byte* dst, ptrd
 void copy_same(int size, const std::byte* src, ptrdiff_t src_stride, std::byte* dst, ptrdiff_t dst_stride, size_t n) {
   if (src_stride == size && dst_stride == size) return void(std::memmove(dst, src, n * size));
   switch (size) {
-    case 1: return copy_words<uint8_t>(src, src_stride, dst, dst_stride, n);
-    case 2: return copy_words<uint16_t>(src, src_stride, dst, dst_stride, n);
-    case 4: return copy_words<uint32_t>(src, src_stride, dst, dst_stride, n);
-    default: return copy_words<uint64_t>(src, src_stride, dst, dst_stride, n);
+    case 1:
+      return copy_words<uint8_t>(src, src_stride, dst, dst_stride, n);
+    case 2:
+      return copy_words<uint16_t>(src, src_stride, dst, dst_stride, n);
+    case 4:
+      return copy_words<uint32_t>(src, src_stride, dst, dst_stride, n);
+    default:
+      return copy_words<uint64_t>(src, src_stride, dst, dst_stride, n);
   }
 }
 
@@ -137,23 +156,32 @@ void write_float(Dtype to, std::byte* dst, ptrdiff_t stride, const float* src, s
 
 void write_int(Dtype to, std::byte* dst, ptrdiff_t stride, const int32_t* src, size_t n) {
   if (stride == 4 && (to == Dtype::int32 || to == Dtype::uint32)) return void(std::memcpy(dst, src, n * 4));
-  with_codec(to, [&]<class C>(C) { scatter<typename C::Storage>(dst, stride, src, n, [](int32_t v) { return C::from_int(v); }); });
+  with_codec(to, [&]<class C>(C) {
+    scatter<typename C::Storage>(dst, stride, src, n, [](int32_t v) { return C::from_int(v); });
+  });
 }
 
-void convert(Dtype from, const std::byte* src, ptrdiff_t src_stride, Dtype to, std::byte* dst, ptrdiff_t dst_stride, size_t n) {
+void convert(Dtype from, const std::byte* src, ptrdiff_t src_stride, Dtype to, std::byte* dst, ptrdiff_t dst_stride,
+             size_t n) {
   if (from == to) return copy_same(size_of(from), src, src_stride, dst, dst_stride, n);
   if (!is_float(from) && !is_float(to)) {
     int64_t block[kBlock];
     for (size_t at = 0; at < n; at += kBlock) {
       const size_t count = std::min(kBlock, n - at);
       const auto offset = static_cast<ptrdiff_t>(at);
-      with_codec(from, [&]<class C>(C) { gather<typename C::Storage>(src + offset * src_stride, src_stride, block, count, C::to_int); });
-      with_codec(to, [&]<class C>(C) { scatter<typename C::Storage>(dst + offset * dst_stride, dst_stride, block, count, C::from_int); });
+      with_codec(from, [&]<class C>(C) {
+        gather<typename C::Storage>(src + offset * src_stride, src_stride, block, count, C::to_int);
+      });
+      with_codec(to, [&]<class C>(C) {
+        scatter<typename C::Storage>(dst + offset * dst_stride, dst_stride, block, count, C::from_int);
+      });
     }
     return;
   }
-  if (from == Dtype::float32 && src_stride == 4) return write_float(to, dst, dst_stride, reinterpret_cast<const float*>(src), n);
-  if (to == Dtype::float32 && dst_stride == 4) return read_as_float(from, src, src_stride, reinterpret_cast<float*>(dst), n);
+  if (from == Dtype::float32 && src_stride == 4)
+    return write_float(to, dst, dst_stride, reinterpret_cast<const float*>(src), n);
+  if (to == Dtype::float32 && dst_stride == 4)
+    return read_as_float(from, src, src_stride, reinterpret_cast<float*>(dst), n);
   float block[kBlock];
   for (size_t at = 0; at < n; at += kBlock) {
     const size_t count = std::min(kBlock, n - at);

@@ -32,9 +32,11 @@ void set_protection(std::byte* base, int64_t bytes, int protection) {
 }  // namespace
 
 HbmStack::HbmStack(int64_t capacity) : capacity_(capacity / kAlignment * kAlignment), protected_(protection_wanted()) {
-  if (capacity_ <= 0) throw Error(Fault::illegal, "an HBM stack needs at least " + std::to_string(kAlignment) + " bytes");
+  if (capacity_ <= 0)
+    throw Error(Fault::illegal, "an HBM stack needs at least " + std::to_string(kAlignment) + " bytes");
   const int protection = protected_ ? PROT_NONE : PROT_READ | PROT_WRITE;
-  void* p = mmap(nullptr, static_cast<size_t>(capacity_), protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* p =
+      mmap(nullptr, static_cast<size_t>(capacity_), protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     throw Error(Fault::unsupported, "this host cannot reserve address space for device memory",
                 std::to_string(capacity_) + " bytes; is there a limit (ulimit -v, vm.overcommit_memory)?");

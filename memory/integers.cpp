@@ -55,7 +55,8 @@ HWY_INLINE void read(const std::byte* src, float* dst, size_t n) {
              [](const T* s, float* d) HWY_ATTR { hn::StoreU(hn::ConvertTo(DF(), load(s)), DF(), d); });
 }
 
-// Nearest even, saturated, NaN to 0. Where the largest value is no float (32 bits), 2^31 and above are put right afterwards.
+// Nearest even, saturated, NaN to 0. Where the largest value is no float (32 bits), 2^31 and above are put right
+// afterwards.
 template <class T>
 HWY_INLINE void write(const float* src, std::byte* dst, size_t n) {
   constexpr bool kWide = sizeof(T) == 4;

@@ -4,7 +4,8 @@
 
 namespace trn {
 
-// Contiguous integers to and from fp32, vectorised with run-time dispatch; the same results as codec.h's element by element. No alignment is needed.
+// Contiguous integers to and from fp32, vectorised with run-time dispatch; the same results as codec.h's element by
+// element. No alignment is needed.
 void int8_to_float(const std::byte* src, float* dst, size_t n);
 void uint8_to_float(const std::byte* src, float* dst, size_t n);
 void int16_to_float(const std::byte* src, float* dst, size_t n);

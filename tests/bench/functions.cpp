@@ -1,4 +1,5 @@
-// Host speed of what every elementwise instruction is made of: activation functions, ALU operators and dtype conversions, on arrays of one SBUF chunk.
+// Host speed of what every elementwise instruction is made of: activation functions, ALU operators and dtype
+// conversions, on arrays of one SBUF chunk.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -71,16 +72,20 @@ void write(benchmark::State& state, Dtype d) {
 
 template <class Key>
 void add(const char* group, Key key, void (*run)(benchmark::State&, Key)) {
-  benchmark::RegisterBenchmark((std::string(group) + "/" + std::string(name(key))).c_str(), [=](benchmark::State& s) { run(s, key); });
+  benchmark::RegisterBenchmark((std::string(group) + "/" + std::string(name(key))).c_str(),
+                               [=](benchmark::State& s) { run(s, key); });
 }
 
 const bool registered = [] {
-  for (const Activation f : {Activation::exp, Activation::tanh, Activation::sigmoid, Activation::silu, Activation::gelu, Activation::erf, Activation::log,
-                             Activation::sin, Activation::rsqrt, Activation::sqrt, Activation::reciprocal})
+  for (const Activation f :
+       {Activation::exp, Activation::tanh, Activation::sigmoid, Activation::silu, Activation::gelu, Activation::erf,
+        Activation::log, Activation::sin, Activation::rsqrt, Activation::sqrt, Activation::reciprocal})
     add("activation_function", f, activation);
-  for (const AluOp op : {AluOp::add, AluOp::multiply, AluOp::divide, AluOp::maximum, AluOp::less, AluOp::power}) add("alu", op, alu);
+  for (const AluOp op : {AluOp::add, AluOp::multiply, AluOp::divide, AluOp::maximum, AluOp::less, AluOp::power})
+    add("alu", op, alu);
   for (const AluOp op : {AluOp::add, AluOp::maximum}) add("reduce", op, reduce);
-  for (const Dtype d : {Dtype::bfloat16, Dtype::float16, Dtype::float8_e4m3, Dtype::int32, Dtype::uint8, Dtype::boolean}) {
+  for (const Dtype d :
+       {Dtype::bfloat16, Dtype::float16, Dtype::float8_e4m3, Dtype::int32, Dtype::uint8, Dtype::boolean}) {
     add("read", d, read);
     add("write", d, write);
   }

@@ -26,7 +26,7 @@ Real density(Real x) { return std::exp(-x * x / 2) / std::sqrt(2 * kPi); }
 struct Reference {
   Activation function;
   Real (*exact)(Real);
-  double ulps;      // allowed error in units of the result's last place
+  double ulps;  // allowed error in units of the result's last place
   Real least, most;
   Real absolute = 0;  // more, where the result crosses zero
 };
@@ -152,7 +152,8 @@ TEST_CASE("rounding functions equal the C library's") {
   const auto same = [&](Activation f, float (*reference)(float)) {
     const auto y = evaluate(f, x);
     size_t wrong = 0;
-    for (size_t i = 0; i < x.size(); ++i) wrong += std::bit_cast<uint32_t>(y[i]) != std::bit_cast<uint32_t>(reference(x[i]));
+    for (size_t i = 0; i < x.size(); ++i)
+      wrong += std::bit_cast<uint32_t>(y[i]) != std::bit_cast<uint32_t>(reference(x[i]));
     INFO(name(f));
     CHECK(wrong == 0);
   };

@@ -14,9 +14,11 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-const std::vector<float> kFloats = {0,     -0.0f, 1,    -1,   2,       -2,       0.5f,  -0.5f, 3.25f, -7.5f, 1e-40f,
-                                    -1e-40f, 1e30f, -1e30f, kInf, -kInf, kNan, 16777216, 5,  -5,    100.125f, 7, 3};
-const std::vector<int32_t> kInts = {0, 1, -1, 2, -2, 7, -7, 31, 32, 33, 100000, -100000, 46341, INT32_MAX, INT32_MIN, INT32_MIN + 1, 255, 65536, 3};
+const std::vector<float> kFloats = {0,     -0.0f,    1,      -1,      2,        -2,     0.5f, -0.5f,
+                                    3.25f, -7.5f,    1e-40f, -1e-40f, 1e30f,    -1e30f, kInf, -kInf,
+                                    kNan,  16777216, 5,      -5,      100.125f, 7,      3};
+const std::vector<int32_t> kInts = {
+    0, 1, -1, 2, -2, 7, -7, 31, 32, 33, 100000, -100000, 46341, INT32_MAX, INT32_MIN, INT32_MIN + 1, 255, 65536, 3};
 
 // Every pair of values, as two long arrays: covers whole vectors and tails.
 template <class T>
@@ -27,7 +29,9 @@ std::pair<std::vector<T>, std::vector<T>> pairs(const std::vector<T>& values) {
   return {a, b};
 }
 
-bool same(float x, float y) { return std::isnan(x) ? std::isnan(y) : std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y); }
+bool same(float x, float y) {
+  return std::isnan(x) ? std::isnan(y) : std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
+}
 
 template <class Visit>
 void for_each_op(Visit visit) {
@@ -109,7 +113,8 @@ TEST_CASE("bulk forms equal the table's functions, on every CPU") {
           apply_float(op, r.data(), a.data(), s, a.size());
           for (size_t i = 0; i < a.size(); ++i) wrong += !same(r[i], row.on_float(a[i], s));
           apply_float(op, r.data(), s, b.data(), b.size());
-          for (size_t i = 0; i < b.size(); ++i) wrong += !same(r[i], row.arity == 1 ? row.on_float(b[i], 0) : row.on_float(s, b[i]));
+          for (size_t i = 0; i < b.size(); ++i)
+            wrong += !same(r[i], row.arity == 1 ? row.on_float(b[i], 0) : row.on_float(s, b[i]));
         }
       }
       for (const bool is_unsigned : {false, true}) {
@@ -120,7 +125,8 @@ TEST_CASE("bulk forms equal the table's functions, on every CPU") {
         apply_int(op, is_unsigned, r.data(), ia.data(), 3, ia.size());
         for (size_t i = 0; i < ia.size(); ++i) wrong += r[i] != row.on_int(ia[i], 3, is_unsigned);
         apply_int(op, is_unsigned, r.data(), 3, ib.data(), ib.size());
-        for (size_t i = 0; i < ib.size(); ++i) wrong += r[i] != (row.arity == 1 ? row.on_int(ib[i], 0, is_unsigned) : row.on_int(3, ib[i], is_unsigned));
+        for (size_t i = 0; i < ib.size(); ++i)
+          wrong += r[i] != (row.arity == 1 ? row.on_int(ib[i], 0, is_unsigned) : row.on_int(3, ib[i], is_unsigned));
       }
       CHECK(wrong == 0);
     });
@@ -142,12 +148,14 @@ TEST_CASE("reductions follow the published order: 16 interleaved partials, then 
     hwy::GetChosenTarget().Update(targets);
     for (size_t n : {1, 2, 15, 16, 17, 31, 32, 33, 100, 513}) {
       std::vector<float> a(n);
-      for (size_t i = 0; i < n; ++i) a[i] = std::sin(static_cast<float>(i) * 12.9898f) * std::exp2(static_cast<float>(i % 13));
+      for (size_t i = 0; i < n; ++i)
+        a[i] = std::sin(static_cast<float>(i) * 12.9898f) * std::exp2(static_cast<float>(i % 13));
       for (const AluOp op : {AluOp::add, AluOp::multiply, AluOp::maximum, AluOp::minimum}) {
         std::vector<float> partial(a.begin(), a.begin() + static_cast<ptrdiff_t>(std::min<size_t>(n, 16)));
         for (size_t i = 16; i < n; ++i) partial[i % 16] = info(op).on_float(partial[i % 16], a[i]);
         for (size_t half : {8, 4, 2, 1})
-          for (size_t k = 0; k < half && k + half < partial.size(); ++k) partial[k] = info(op).on_float(partial[k], partial[k + half]);
+          for (size_t k = 0; k < half && k + half < partial.size(); ++k)
+            partial[k] = info(op).on_float(partial[k], partial[k + half]);
         INFO(name(op) << " of " << n);
         CHECK(same(reduce_float(op, a.data(), n), partial[0]));
       }

@@ -12,9 +12,11 @@ namespace {
 Program small() {
   Program p;
   p.name = "small";
-  p.slots = {{.name = "in", .use = SlotUse::input, .bytes = 128 * 64 * 4}, {.name = "out", .use = SlotUse::output, .bytes = 128 * 64 * 4}};
+  p.slots = {{.name = "in", .use = SlotUse::input, .bytes = 128 * 64 * 4},
+             {.name = "out", .use = SlotUse::output, .bytes = 128 * 64 * 4}};
   p.waits = {{0, 1}, {1, 1}};
-  const auto add = [&]<class C>(std::type_identity<C>, Engine e, const typename C::Args& args, uint16_t update, uint32_t wait, uint8_t waits) {
+  const auto add = [&]<class C>(std::type_identity<C>, Engine e, const typename C::Args& args, uint16_t update,
+                                uint32_t wait, uint8_t waits) {
     Instruction i;
     i.card = card_index<C>;
     i.engine = e;
@@ -66,19 +68,24 @@ TEST_CASE("indices that dangle are named with their instruction") {
     return complaint(p);
   };
   CHECK_THAT(broken([](Program& p) { p.cores = 3; }), Contains("1 or 2 physical cores"));
-  CHECK_THAT(broken([](Program& p) { p.instructions[1].card = 999; }), Contains("no card number 999") && Contains("instruction 1"));
-  CHECK_THAT(broken([](Program& p) { p.instructions[1].engine = static_cast<Engine>(9); }), Contains("no engine number 9"));
-  CHECK_THAT(broken([](Program& p) { p.instructions[1].engine = Engine::tensor; }), Contains("does not run on the tensor engine"));
+  CHECK_THAT(broken([](Program& p) { p.instructions[1].card = 999; }),
+             Contains("no card number 999") && Contains("instruction 1"));
+  CHECK_THAT(broken([](Program& p) { p.instructions[1].engine = static_cast<Engine>(9); }),
+             Contains("no engine number 9"));
+  CHECK_THAT(broken([](Program& p) { p.instructions[1].engine = Engine::tensor; }),
+             Contains("does not run on the tensor engine"));
   CHECK_THAT(broken([](Program& p) { p.instructions[1].core = 1; }), Contains("core 1 of a Program for 1"));
   CHECK_THAT(broken([](Program& p) { p.instructions[0].queue = 16; }), Contains("no DMA queue 16"));
-  CHECK_THAT(broken([](Program& p) { p.instructions[2].args = 1u << 30; }), Contains("arguments lie outside") && Contains("(dma_copy)"));
+  CHECK_THAT(broken([](Program& p) { p.instructions[2].args = 1u << 30; }),
+             Contains("arguments lie outside") && Contains("(dma_copy)"));
   CHECK_THAT(broken([](Program& p) { p.words.resize(p.words.size() - 1); }), Contains("arguments lie outside"));
   CHECK_THAT(broken([](Program& p) { p.instructions[2].waits = 200; }), Contains("waits lie outside"));
   CHECK_THAT(broken([](Program& p) { p.instructions[2].source = 5; }), Contains("source 5"));
   CHECK_THAT(broken([](Program& p) { p.instructions[2].update = 60000; }), Contains("semaphore 60000"));
   CHECK_THAT(broken([](Program& p) { p.waits[0].semaphore = 60000; }), Contains("semaphore 60000"));
   CHECK_THAT(broken([](Program& p) { p.slots[0].bytes = -1; }), Contains("slot in has a negative size"));
-  CHECK_THAT(broken([](Program& p) { p.slots[0].use = SlotUse::constant; }), Contains("outside the Program's 0 bytes of constants"));
+  CHECK_THAT(broken([](Program& p) { p.slots[0].use = SlotUse::constant; }),
+             Contains("outside the Program's 0 bytes of constants"));
 }
 
 TEST_CASE("waits must be met by earlier instructions") {
@@ -91,22 +98,29 @@ TEST_CASE("waits must be met by earlier instructions") {
 }
 
 TEST_CASE("operands outside their memories are refused") {
-  CHECK_THAT(complaint(with_args<DmaCopy>(0, [](auto& a) { a.src.offset = 4; })), Contains("of slot in, which has 32768"));
+  CHECK_THAT(complaint(with_args<DmaCopy>(0, [](auto& a) { a.src.offset = 4; })),
+             Contains("of slot in, which has 32768"));
   CHECK_THAT(complaint(with_args<DmaCopy>(0, [](auto& a) { a.src.dims[0].step = -64; })), Contains("of slot in"));
   CHECK_THAT(complaint(with_args<DmaCopy>(0, [](auto& a) { a.src.buffer = 7; })), Contains("slot 7 of 2"));
-  CHECK_THAT(complaint(with_args<DmaCopy>(2, [](auto& a) { a.dst.buffer = 0; })), Contains("slot in is an input and cannot be written"));
-  CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.offset = 229300; })), Contains("sbuf partition, which has 229376"));
-  CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.partition = 1; })), Contains("partitions 1 to 128 of 128"));
+  CHECK_THAT(complaint(with_args<DmaCopy>(2, [](auto& a) { a.dst.buffer = 0; })),
+             Contains("slot in is an input and cannot be written"));
+  CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.offset = 229300; })),
+             Contains("sbuf partition, which has 229376"));
+  CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.partition = 1; })),
+             Contains("partitions 1 to 128 of 128"));
   CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.dims[1].count = 0; })), Contains("empty dim"));
-  CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) {
-               a.src.dims[1] = {INT32_MAX, INT32_MAX};
-             })),
+  CHECK_THAT(complaint(with_args<TensorCopy>(1,
+                                             [](auto& a) {
+                                               a.src.dims[1] = {INT32_MAX, INT32_MAX};
+                                             })),
              Contains("does not fit any memory"));
 }
 
 TEST_CASE("values that no enum has are refused before anything looks at them") {
-  CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.dtype = static_cast<Dtype>(200); })), Contains("field src"));
-  CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.space = static_cast<Space>(9); })), Contains("field src"));
+  CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.dtype = static_cast<Dtype>(200); })),
+             Contains("field src"));
+  CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.src.space = static_cast<Space>(9); })),
+             Contains("field src"));
   CHECK_THAT(complaint(with_args<TensorCopy>(1, [](auto& a) { a.dst.ndim = 77; })), Contains("field dst"));
   Program p = small();
   auto* bytes = reinterpret_cast<unsigned char*>(&p.words[p.instructions[0].args]);

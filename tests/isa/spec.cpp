@@ -27,7 +27,8 @@ TEST_CASE("the list of fields has every Number of Spec") {
 
 TEST_CASE("trn2's figures agree with the published peaks") {
   const Spec& s = trn2();
-  // Trainium2 guide: 79 dense bf16 TFLOPS a core, 28 MiB SBUF, 2 MiB PSUM, 96 GiB HBM; 435 GB/s of DMA a core in profile metadata.
+  // Trainium2 guide: 79 dense bf16 TFLOPS a core, 28 MiB SBUF, 2 MiB PSUM, 96 GiB HBM; 435 GB/s of DMA a core in
+  // profile metadata.
   CHECK(s.pe_rows * s.pe_columns * 2 * s.tensor_ghz / 1000 == Approx(79).epsilon(0.01));
   CHECK(s.partitions * s.sbuf_partition_bytes == 28 << 20);
   CHECK(s.partitions * s.psum_partition_bytes == 2 << 20);

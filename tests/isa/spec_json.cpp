@@ -26,7 +26,9 @@ std::string complaint(const std::string& text) {
 }
 std::string complaint(const Json& j) { return complaint(j.dump()); }
 
-Json what_if(const std::string& field, Json value) { return {{"base", "trn2"}, {"numbers", {{field, std::move(value)}}}}; }
+Json what_if(const std::string& field, Json value) {
+  return {{"base", "trn2"}, {"numbers", {{field, std::move(value)}}}};
+}
 
 }  // namespace
 
@@ -61,22 +63,28 @@ TEST_CASE("numbers that are missing, unknown, not numeric or absurd are refused 
     Json missing = trn2_json();
     missing["numbers"].erase(field);
     CHECK_THAT(complaint(missing), Contains("\"" + field + "\" is missing") && Contains("must be in ["));
-    CHECK_THAT(complaint(what_if(field, "fast")), Contains("\"" + field + "\" is not numeric") && Contains("must be in ["));
+    CHECK_THAT(complaint(what_if(field, "fast")),
+               Contains("\"" + field + "\" is not numeric") && Contains("must be in ["));
     CHECK_THAT(complaint(what_if(field, nullptr)), Contains("\"" + field + "\" is not numeric"));
     CHECK_THAT(complaint(what_if(field, -1)), Contains("\"" + field + "\" is -1") && Contains("must be in ["));
     CHECK_THAT(complaint(what_if(field, 1e300)), Contains("\"" + field + "\" is 1.0000000000000001e+300"));
-    if (f.whole) CHECK_THAT(complaint(what_if(field, f.least + 0.5)), Contains("\"" + field + "\"") && Contains("whole number"));
+    if (f.whole)
+      CHECK_THAT(complaint(what_if(field, f.least + 0.5)), Contains("\"" + field + "\"") && Contains("whole number"));
   }
   CHECK_THAT(complaint(what_if("dma_quues", 3)), Contains("unknown number \"dma_quues\""));
   CHECK_THAT(complaint(what_if("dma_queues", {{"value", 8}, {"note", "?"}})), Contains("unknown member \"note\""));
   CHECK_THAT(complaint(what_if("dma_queues", {{"source", "me"}})), Contains("has no \"value\""));
-  CHECK_THAT(complaint(what_if("dma_queues", {{"value", 8}, {"provenance", "guessed"}})), Contains("documented, measured or assumed"));
-  CHECK_THAT(complaint(what_if("dma_queues", {{"value", 8}, {"source", 1}})), Contains("source") && Contains("must be a string"));
-  CHECK_THAT(complaint(what_if("dma_queues", {{"value", 8}, {"spread", -1}})), Contains("the spread of number \"dma_queues\""));
+  CHECK_THAT(complaint(what_if("dma_queues", {{"value", 8}, {"provenance", "guessed"}})),
+             Contains("documented, measured or assumed"));
+  CHECK_THAT(complaint(what_if("dma_queues", {{"value", 8}, {"source", 1}})),
+             Contains("source") && Contains("must be a string"));
+  CHECK_THAT(complaint(what_if("dma_queues", {{"value", 8}, {"spread", -1}})),
+             Contains("the spread of number \"dma_queues\""));
 }
 
 TEST_CASE("numbers that contradict each other are refused") {
-  CHECK_THAT(complaint(what_if("sbuf_reserved_bytes", 224 * 1024)), Contains("sbuf_reserved_bytes") && Contains("sbuf_partition_bytes"));
+  CHECK_THAT(complaint(what_if("sbuf_reserved_bytes", 224 * 1024)),
+             Contains("sbuf_reserved_bytes") && Contains("sbuf_partition_bytes"));
   CHECK_THAT(complaint(what_if("psum_banks", 7)), Contains("psum_banks") && Contains("psum_partition_bytes"));
   CHECK_THAT(complaint(what_if("hbm_stacks", 3)), Contains("hbm_stacks") && Contains("cores_per_chip"));
 }
@@ -88,8 +96,10 @@ TEST_CASE("text that is no Spec is refused") {
   CHECK_THAT(complaint(Json{{"numbers", Json::object()}}), Contains("\"name\" is missing"));
   CHECK_THAT(complaint(Json{{"base", "trn9"}, {"numbers", Json::object()}}), Contains("can only be \"trn2\""));
   CHECK_THAT(complaint(Json{{"base", "trn2"}}), Contains("\"numbers\""));
-  CHECK_THAT(complaint(Json{{"base", "trn2"}, {"numbers", Json::object()}, {"generation", "gpu"}}), Contains("trn1, trn2 or trn3"));
-  CHECK_THAT(complaint(Json{{"base", "trn2"}, {"numbers", Json::object()}, {"clock", 1}}), Contains("unknown member \"clock\""));
+  CHECK_THAT(complaint(Json{{"base", "trn2"}, {"numbers", Json::object()}, {"generation", "gpu"}}),
+             Contains("trn1, trn2 or trn3"));
+  CHECK_THAT(complaint(Json{{"base", "trn2"}, {"numbers", Json::object()}, {"clock", 1}}),
+             Contains("unknown member \"clock\""));
   CHECK_THROWS_WITH(load_spec("no/such/file.json"), Contains("cannot be read") && Contains("no/such/file.json"));
   CHECK_THROWS_WITH(load_spec("."), Contains("cannot be read"));
 }
@@ -104,7 +114,8 @@ TEST_CASE("damaged text is read or refused, never worse") {
     for (size_t i = below(4); i-- > 0 && !text.empty();) text[below(text.size())] = static_cast<char>(below(256));
     try {
       const Spec s = spec_from_json(text, "damaged");
-      for (const SpecField& f : spec_fields()) REQUIRE(((s.*(f.member)).value >= f.least && (s.*(f.member)).value <= f.most));
+      for (const SpecField& f : spec_fields())
+        REQUIRE(((s.*(f.member)).value >= f.least && (s.*(f.member)).value <= f.most));
     } catch (const Error& e) {
       REQUIRE(e.fault() == Fault::illegal);
       ++refused;

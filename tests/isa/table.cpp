@@ -17,7 +17,8 @@ TEST_CASE("the JSON table has every card with its engines and arguments") {
     CHECK(entry["arguments"].size() == card_docs()[i].fields.size());
     for (const auto& e : entry["engines"]) {
       bool found = false;
-      for (int k = 0; k < kEngines; ++k) found = found || (e == name(static_cast<Engine>(k)) && isa()[i].engines.has(static_cast<Engine>(k)));
+      for (int k = 0; k < kEngines; ++k)
+        found = found || (e == name(static_cast<Engine>(k)) && isa()[i].engines.has(static_cast<Engine>(k)));
       CHECK(found);
     }
     CHECK(entry["engines"].size() >= 1);

@@ -64,7 +64,8 @@ TEST_CASE("access algebra agrees with a brute-force walk") {
     CHECK(range.begin == *least);
     CHECK(range.end == *most + size_of(a.dtype));
     bool consecutive = true;
-    for (size_t i = 1; i < elements.size(); ++i) consecutive = consecutive && elements[i] == elements[i - 1] + size_of(a.dtype);
+    for (size_t i = 1; i < elements.size(); ++i)
+      consecutive = consecutive && elements[i] == elements[i - 1] + size_of(a.dtype);
     CHECK(is_contiguous(a) == consecutive);
     const Access s = simplified(a);
     CHECK(walk(s) == elements);

@@ -20,8 +20,11 @@ struct Format {
   int exponent_bits, mantissa_bits;
   bool saturates;
 };
-constexpr Format kFormats[] = {{Dtype::float8_e3m4, 3, 4, true},   {Dtype::float8_e4m3, 4, 3, true}, {Dtype::float8_e5m2, 5, 2, false},
-                               {Dtype::bfloat16, 8, 7, false}, {Dtype::float16, 5, 10, false}};
+constexpr Format kFormats[] = {{Dtype::float8_e3m4, 3, 4, true},
+                               {Dtype::float8_e4m3, 4, 3, true},
+                               {Dtype::float8_e5m2, 5, 2, false},
+                               {Dtype::bfloat16, 8, 7, false},
+                               {Dtype::float16, 5, 10, false}};
 
 // The value of a code by the textbook formula.
 double value_of(const Format& f, uint32_t code) {
@@ -29,7 +32,8 @@ double value_of(const Format& f, uint32_t code) {
   const int exponent = static_cast<int>(code >> f.mantissa_bits) & ((1 << f.exponent_bits) - 1);
   const int mantissa = static_cast<int>(code) & ((1 << f.mantissa_bits) - 1);
   const double sign = code >> (f.exponent_bits + f.mantissa_bits) & 1 ? -1 : 1;
-  if (exponent == (1 << f.exponent_bits) - 1) return mantissa ? static_cast<double>(kNan) : sign * static_cast<double>(kInf);
+  if (exponent == (1 << f.exponent_bits) - 1)
+    return mantissa ? static_cast<double>(kNan) : sign * static_cast<double>(kInf);
   const double fraction = std::ldexp(mantissa, -f.mantissa_bits);
   return exponent ? sign * std::ldexp(1 + fraction, exponent - bias) : sign * std::ldexp(fraction, 1 - bias);
 }
@@ -45,7 +49,8 @@ uint32_t write_one(Dtype d, float v) {
   return static_cast<uint32_t>(code);
 }
 
-// Nearest code by search among the non-negative finite ones, ties to the even code: an independent definition of the rounding.
+// Nearest code by search among the non-negative finite ones, ties to the even code: an independent definition of the
+// rounding.
 uint32_t nearest_code(const Format& f, float v) {
   const uint32_t sign_bit = 1u << (f.exponent_bits + f.mantissa_bits);
   const uint32_t infinity = ((1u << f.exponent_bits) - 1) << f.mantissa_bits;
@@ -56,8 +61,10 @@ uint32_t nearest_code(const Format& f, float v) {
   uint32_t low = 0, high = infinity - 1;
   while (low < high) {  // the largest code whose value is <= a
     const uint32_t middle = (low + high + 1) / 2;
-    if (value_of(f, middle) <= a) low = middle;
-    else high = middle - 1;
+    if (value_of(f, middle) <= a)
+      low = middle;
+    else
+      high = middle - 1;
   }
   if (low == infinity - 1) return sign | low;
   const double down = a - value_of(f, low), up = value_of(f, low + 1) - a;
@@ -65,13 +72,15 @@ uint32_t nearest_code(const Format& f, float v) {
 }
 
 std::vector<float> probes() {
-  std::vector<float> v = {0, -0.0f, kInf, -kInf, 1e-45f, -1e-45f, 3e38f, 65504, 65519.99f, 65520, 240, 248, 247.9f, 57344, 61440, 61439, 15.5f, 15.75f, 15.74f};
+  std::vector<float> v = {0,   -0.0f, kInf,   -kInf, 1e-45f, -1e-45f, 3e38f, 65504,  65519.99f, 65520,
+                          240, 248,   247.9f, 57344, 61440,  61439,   15.5f, 15.75f, 15.74f};
   uint32_t x = 12345;
   for (int i = 0; i < 60000; ++i) {
     x = x * 1664525u + 1013904223u;
     const float f = std::bit_cast<float>(x);
     if (f == f) v.push_back(f);
-    v.push_back(std::ldexp(static_cast<float>(x % 4096), static_cast<int>(x >> 27) - 28));  // near the small formats, with many ties
+    v.push_back(std::ldexp(static_cast<float>(x % 4096),
+                           static_cast<int>(x >> 27) - 28));  // near the small formats, with many ties
   }
   return v;
 }
@@ -132,12 +141,14 @@ TEST_CASE("bulk conversions of 16-bit floats are the same for every CPU, length 
       for (size_t i = 0; i < codes.size(); ++i) {
         const float one = read_one(d, codes[i]);
         wrong += std::bit_cast<uint32_t>(one) != std::bit_cast<uint32_t>(bulk[i]);
-        if (i % 3 == 0 && i / 3 < strided.size()) wrong += std::bit_cast<uint32_t>(one) != std::bit_cast<uint32_t>(strided[i / 3]);
+        if (i % 3 == 0 && i / 3 < strided.size())
+          wrong += std::bit_cast<uint32_t>(one) != std::bit_cast<uint32_t>(strided[i / 3]);
       }
       std::vector<uint16_t> written(values.size()), spread(values.size() * 2);
       write_float(d, reinterpret_cast<std::byte*>(written.data()), 2, values.data(), values.size());
       write_float(d, reinterpret_cast<std::byte*>(spread.data()), 4, values.data(), values.size());
-      for (size_t i = 0; i < values.size(); ++i) wrong += written[i] != write_one(d, values[i]) || spread[2 * i] != written[i];
+      for (size_t i = 0; i < values.size(); ++i)
+        wrong += written[i] != write_one(d, values[i]) || spread[2 * i] != written[i];
       CHECK(wrong == 0);
     }
   hwy::GetChosenTarget().Update(widest);
@@ -177,7 +188,9 @@ TEST_CASE("floats become integers by rounding to even and saturating; NaN become
 
 TEST_CASE("bulk conversions of integers are the same for every CPU and stride") {
   auto values = probes();
-  for (const float f : {0.5f, 1.5f, 2.5f, -0.5f, 127.5f, 128.5f, -128.5f, 255.5f, 32767.5f, 65535.5f, 2147483520.0f, 2147483648.0f, -2147483648.0f, kNan}) values.push_back(f);
+  for (const float f : {0.5f, 1.5f, 2.5f, -0.5f, 127.5f, 128.5f, -128.5f, 255.5f, 32767.5f, 65535.5f, 2147483520.0f,
+                        2147483648.0f, -2147483648.0f, kNan})
+    values.push_back(f);
   const int64_t widest = hwy::SupportedTargets();
   for (const Dtype d : {Dtype::int8, Dtype::uint8, Dtype::int16, Dtype::uint16, Dtype::int32, Dtype::boolean})
     for (const int64_t targets : {widest, int64_t{HWY_STATIC_TARGET}}) {
@@ -194,7 +207,8 @@ TEST_CASE("bulk conversions of integers are the same for every CPU and stride") 
       read_as_float(d, packed.data(), size_of(d), a.data(), a.size());
       read_as_float(d, spread.data(), 8, b.data(), b.size());
       size_t wrong = 0;
-      for (size_t i = 0; i < values.size(); ++i) wrong += a[i] != b[i] || std::memcmp(&packed[size * i], &spread[8 * i], size) != 0;
+      for (size_t i = 0; i < values.size(); ++i)
+        wrong += a[i] != b[i] || std::memcmp(&packed[size * i], &spread[8 * i], size) != 0;
       CHECK(wrong == 0);
     }
   hwy::GetChosenTarget().Update(widest);
@@ -243,17 +257,21 @@ TEST_CASE("convert keeps bits, then integers, then goes through fp32") {
   convert(Dtype::int64, from, 8, Dtype::uint8, reinterpret_cast<std::byte*>(narrow), 1, 3);
   CHECK((narrow[0] == 255 && narrow[1] == 0 && narrow[2] == 44));
   uint32_t u = 0xFFFFFFFF;
-  convert(Dtype::uint32, reinterpret_cast<const std::byte*>(&u), 4, Dtype::int64, reinterpret_cast<std::byte*>(copy), 8, 1);
+  convert(Dtype::uint32, reinterpret_cast<const std::byte*>(&u), 4, Dtype::int64, reinterpret_cast<std::byte*>(copy), 8,
+          1);
   CHECK(copy[0] == 4294967295);
   const float f[] = {1.5f, -2.5f, 1e9f};
   int8_t saturated[3];
-  convert(Dtype::float32, reinterpret_cast<const std::byte*>(f), 4, Dtype::int8, reinterpret_cast<std::byte*>(saturated), 1, 3);
+  convert(Dtype::float32, reinterpret_cast<const std::byte*>(f), 4, Dtype::int8,
+          reinterpret_cast<std::byte*>(saturated), 1, 3);
   CHECK((saturated[0] == 2 && saturated[1] == -2 && saturated[2] == 127));
   std::vector<uint16_t> halves(1000);
   std::vector<uint32_t> pattern(1000), back(2000);
   for (uint32_t i = 0; i < 1000; ++i) pattern[i] = std::bit_cast<uint32_t>(static_cast<float>(i));
-  convert(Dtype::float32, reinterpret_cast<const std::byte*>(pattern.data()), 4, Dtype::float16, reinterpret_cast<std::byte*>(halves.data()), 2, 1000);
-  convert(Dtype::float16, reinterpret_cast<const std::byte*>(halves.data()), 2, Dtype::float32, reinterpret_cast<std::byte*>(back.data()), 8, 1000);
+  convert(Dtype::float32, reinterpret_cast<const std::byte*>(pattern.data()), 4, Dtype::float16,
+          reinterpret_cast<std::byte*>(halves.data()), 2, 1000);
+  convert(Dtype::float16, reinterpret_cast<const std::byte*>(halves.data()), 2, Dtype::float32,
+          reinterpret_cast<std::byte*>(back.data()), 8, 1000);
   size_t wrong = 0;
   for (size_t i = 0; i < 1000; ++i) wrong += back[2 * i] != pattern[i];
   CHECK(wrong == 0);

@@ -8,7 +8,8 @@ using namespace trn;
 
 TEST_CASE("fresh on-chip memory reads as NaN in every float dtype") {
   PartitionedMemory m(128, 1024);
-  for (const Dtype d : {Dtype::float32, Dtype::bfloat16, Dtype::float16, Dtype::tfloat32, Dtype::float8_e4m3, Dtype::float8_e5m2, Dtype::float8_e3m4})
+  for (const Dtype d : {Dtype::float32, Dtype::bfloat16, Dtype::float16, Dtype::tfloat32, Dtype::float8_e4m3,
+                        Dtype::float8_e5m2, Dtype::float8_e3m4})
     for (const int partition : {0, 77, 127}) {
       std::array<float, 16> v;
       read_as_float(d, m.at(partition, 1024 - 16 * size_of(d)), size_of(d), v.data(), v.size());
@@ -33,7 +34,12 @@ TEST_CASE("addresses and steps of operands") {
   const std::array<std::span<std::byte>, 1> slots{std::span(bytes)};
   const CoreMemory core{&sbuf, &psum, slots};
 
-  Access a{.space = Space::sbuf, .dtype = Dtype::bfloat16, .ndim = 2, .partition = 32, .offset = 100, .dims = {Dim{1, 32}, Dim{3, 4}}};
+  Access a{.space = Space::sbuf,
+           .dtype = Dtype::bfloat16,
+           .ndim = 2,
+           .partition = 32,
+           .offset = 100,
+           .dims = {Dim{1, 32}, Dim{3, 4}}};
   CHECK(address(a, core) == sbuf.at(32, 100));
   CHECK(host_step(a, 0, core) == sbuf.pitch());
   CHECK(host_step(a, 1, core) == 6);
