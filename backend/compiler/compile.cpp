@@ -1,5 +1,6 @@
 #include "backend/compiler/compile.h"
 
+#include "backend/compiler/decompose.h"
 #include "backend/compiler/dump.h"
 #include "backend/compiler/islands.h"
 #include "backend/compiler/row_kernel.h"
@@ -28,7 +29,7 @@ TileProgram tile(const Plan& p, const Spec& s) {
 Program compile(const Graph& g, const Spec& s) {
   const Dump dump(g.name);
   dump("graph", g);
-  Graph small = simplify(g);
+  Graph small = simplify(decompose(g));
   dump("simplify", small);
   const Plan plan = split(std::move(small));
   dump("split", plan);
