@@ -56,6 +56,11 @@ nrta_seq_t submitted(c10::DeviceIndex device, NRT_STATUS status, nrta_seq_t seq,
   DeviceWork& w = work(device);
   raise_to(w.last, seq);
   raise_to(w.last_of_stream[static_cast<size_t>(current_stream(device).id())], seq);
+  return seq;
+}
+
+nrta_seq_t launched(c10::DeviceIndex device, NRT_STATUS status, nrta_seq_t seq, const char* op) {
+  submitted(device, status, seq, op);
   if (launch_blocking()) wait(device, seq);
   return seq;
 }
@@ -133,7 +138,7 @@ nrta_seq_t enqueue_copy(c10::DeviceIndex device, Location dst, Location src, uin
   start(op);
   nrta_seq_t seq = 0;
   const NRT_STATUS status = nrta_tensor_copy(src.segment, src.offset, dst.segment, dst.offset, size, 0, nullptr, &seq);
-  return submitted(device, status, seq, op);
+  return launched(device, status, seq, op);
 }
 
 nrta_seq_t enqueue_execute(c10::DeviceIndex device, nrt_model_t* model, std::span<const nrt_sim_binding_t> slots,
@@ -141,7 +146,7 @@ nrta_seq_t enqueue_execute(c10::DeviceIndex device, nrt_model_t* model, std::spa
   start(op);
   nrta_seq_t seq = 0;
   const NRT_STATUS status = nrt_sim_execute(model, slots.data(), slots.size(), nullptr, &seq);
-  return submitted(device, status, seq, op);
+  return launched(device, status, seq, op);
 }
 
 void keep_until(c10::DeviceIndex device, nrta_seq_t seq, c10::Storage storage) {

