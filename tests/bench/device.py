@@ -1,4 +1,4 @@
-"""What the device costs the host: import, first tensor, small cached operators; CPU PyTorch beside it in the same run."""
+"""What the device costs the host: import, first tensor, small cached operators; CPU PyTorch in the same run."""
 
 import os
 import subprocess
