@@ -26,8 +26,18 @@ class Lines {
   void store(TileBuilder& t, const Access& tile, int64_t row, int64_t at) const {
     each(tile, row, at, [&](const Access& part, const Access& hbm) { t.store(hbm, part); });
   }
+  // The first tile.elements() elements of one line, for a tile [partitions, free] that holds them partition after partition.
+  void load_wrapped(TileBuilder& t, const Access& tile, int64_t row) const { t.load(tile, wrapped(tile, row)); }
+  void store_wrapped(TileBuilder& t, const Access& tile, int64_t row) const { t.store(wrapped(tile, row), tile); }
 
  private:
+  Access wrapped(const Access& tile, int64_t row) const {
+    const auto free = static_cast<int32_t>(tile.free_elements());
+    const int64_t start = cut_rows(others_, Access::kMaxDims - 1, row, 1)[0].offset;
+    const auto step = static_cast<int32_t>(step_);
+    return hbm_access(view_, start, {{step * free, tile.partitions()}, {step, free}});
+  }
+
   template <class Move>
   void each(const Access& tile, int64_t row, int64_t at, Move move) const {
     const Dim along{static_cast<int32_t>(step_), static_cast<int32_t>(tile.free_elements())};

@@ -10,14 +10,16 @@ namespace {
 
 constexpr int64_t kChunk = 2048;
 
-// r[i] = x[i] op r[i-1] from the column `before`, if there is one.
-void scan_floats(TileBuilder& t, AluOp op, const Access& dst, const Access& x, const Access& before) {
+// r[i] = x[i] op r[i-1] from the column `before`, if there is one. The instruction applies two operators: the other one is multiplication with 1, or the
+// same once more where repeating does nothing.
+void scan_floats(TileBuilder& t, AluOp op, const Access& dst, const Access& x, const Access& before, const Access& ones) {
+  const bool sums = op == AluOp::add, products = op == AluOp::multiply;
   TensorTensorScan::Args a;
   a.dst = dst;
-  a.data0 = x;
-  a.data1 = x;
-  a.op0 = op;
-  a.op1 = AluOp::bypass;
+  a.data0 = sums ? ones : x;
+  a.op0 = sums ? AluOp::multiply : op;
+  a.data1 = products ? ones : x;
+  a.op1 = op;
   a.initial.immediate = info(op).identity;
   if (before.present()) a.initial = {.tile = before, .immediate = 0};
   t.emit<TensorTensorScan>(Engine::vector, a);
@@ -43,6 +45,8 @@ void scan_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
   const Node& n = p.graph[k.nodes[0]];
   const bool floats = is_float(n.dtype);
   const Dtype d = floats ? Dtype::float32 : Dtype::int32;
+  const Tile one = t.sbuf(static_cast<int>(Lines::kPartitions), Dtype::float32, {1});
+  if (floats) fill_tile(t, one, 1);
   const Lines from(p.view(n.inputs[0]), n.dim), to(k.results[0].to, n.dim);
   for (int64_t row = 0; row < from.count(); row += Lines::kPartitions) {
     Access before{};
@@ -53,7 +57,9 @@ void scan_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
       Access out = x;
       if (floats) {
         out = t.sbuf(static_cast<int>(rows), d, {length});
-        scan_floats(t, n.alu, out, x, before);
+        Access ones = slice(one, 0, 0, rows);
+        ones.dims[1] = {0, static_cast<int32_t>(length)};
+        scan_floats(t, n.alu, out, x, before, ones);
       } else {
         out = scan_integers(t, n.alu, x, before);
       }

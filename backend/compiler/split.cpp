@@ -203,11 +203,29 @@ class Splitter {
 
   void place_island(NodeId id) {
     for (NodeId i : nodes_[id].inputs) available(i);
+    if (const int twin = other_half_of_sort(id); twin != kNone) {
+      plan_.kernels[twin].nodes.push_back(id);
+      kernel_[id] = twin;
+      available(id);
+      return;
+    }
     Kernel k;
     k.kind = Kernel::Kind::island;
     k.nodes = {id};
     kernel_[id] = add(std::move(k));
     available(id);
+  }
+
+  // One kernel gives both values and indices.
+  int other_half_of_sort(NodeId id) const {
+    const Node& n = nodes_[id];
+    if (n.op != Op::sort && n.op != Op::arg_sort) return kNone;
+    for (NodeId i = 0; i < id; ++i) {
+      const Node& o = nodes_[i];
+      const bool sorts = (o.op == Op::sort || o.op == Op::arg_sort) && o.op != n.op;
+      if (sorts && o.inputs == n.inputs && o.dim == n.dim && o.descending == n.descending) return kernel_[i];
+    }
+    return kNone;
   }
 
   void place_concat(NodeId id) {

@@ -246,19 +246,23 @@ class Reference {
         });
         break;
       case Op::sort:
-      case Op::arg_sort:
-        each([&](const Dims& at) {
-          std::vector<int64_t> order(in(0).shape[n.dim]);
+      case Op::arg_sort: {
+        Dims lines = n.shape;
+        lines[n.dim] = 1;
+        for_each_index(lines, [&](const Dims& at) {
+          std::vector<double> x(n.shape[n.dim]);
+          for (size_t i = 0; i < x.size(); ++i) x[i] = element(in(0), moved(at, n.dim, static_cast<int64_t>(i)));
+          std::vector<int64_t> order(x.size());
           std::iota(order.begin(), order.end(), 0);
-          const auto x = [&](int64_t i) { return element(in(0), moved(at, n.dim, i)); };
           std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-            if (std::isnan(x(a)) || std::isnan(x(b))) return n.descending ? std::isnan(x(a)) && !std::isnan(x(b)) : !std::isnan(x(a)) && std::isnan(x(b));
-            return n.descending ? x(a) > x(b) : x(a) < x(b);
+            if (std::isnan(x[a]) || std::isnan(x[b])) return std::isnan(x[n.descending ? a : b]) && !std::isnan(x[n.descending ? b : a]);
+            return n.descending ? x[a] > x[b] : x[a] < x[b];
           });
-          const int64_t i = order[at[n.dim]];
-          return n.op == Op::sort ? x(i) : static_cast<double>(i);
+          for (size_t i = 0; i < x.size(); ++i)
+            r.v[flat(n.shape, moved(at, n.dim, static_cast<int64_t>(i)))] = n.op == Op::sort ? x[order[i]] : static_cast<double>(order[i]);
         });
         break;
+      }
       default: throw Error(Fault::internal, "no reference for this primitive", std::string(compiler::name(n.op)));
     }
     return r;
