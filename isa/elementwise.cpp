@@ -1,5 +1,6 @@
 #include "isa/elementwise.h"
 
+#include <array>
 #include <cmath>
 
 #include "isa/rows.h"
@@ -9,6 +10,7 @@ namespace trn {
 namespace {
 
 constexpr int64_t kChunk = Rows::kChunk;
+constexpr int kMostPartitions = 128;
 
 // First-level-cache buffers between memory and arithmetic; one set per thread.
 struct Buffers {
@@ -44,6 +46,7 @@ class StepOperand {
     if (bits) tile_->as_bits(bit_pattern(tile_->dtype()));
   }
   bool active() const { return step_.op != AluOp::bypass; }
+  const Rows* rows() const { return tile_ ? &*tile_ : nullptr; }
 
   void apply(int p, float* dst, const float* x, size_t n) const {
     const float v = tile_ ? tile_->scalar(p) : float_;
@@ -77,37 +80,41 @@ bool is_exact_integer(AluOp op, Dtype dst, std::initializer_list<Dtype> inputs) 
 
 void run_cast(const Access& dst, const Access& src, const CoreMemory& m) {
   const Rows d(dst, m), s(src, m);
-  Buffers& b = buffers();
   if (is_whole(src.dtype) && is_whole(dst.dtype))
-    return for_chunks({&d, &s}, [&](int p, int64_t at, int64_t n) { d.store(p, at, n, s.ints(p, at, n, b.ia)); });
-  for_chunks({&d, &s}, [&](int p, int64_t at, int64_t n) { d.store(p, at, n, s.floats(p, at, n, b.a)); });
+    return for_chunks({{&d}, {&s}},
+                      [&](int p, int64_t at, int64_t n) { d.store(p, at, n, s.ints(p, at, n, buffers().ia)); });
+  for_chunks({{&d}, {&s}}, [&](int p, int64_t at, int64_t n) { d.store(p, at, n, s.floats(p, at, n, buffers().a)); });
 }
 
 void run_fill(const Access& dst, double value, const CoreMemory& m) {
   const Rows d(dst, m);
-  Buffers& b = buffers();
-  const int64_t most = std::min(kChunk, d.elements());
-  if (is_whole(dst.dtype) && is_whole_number(value)) {
-    std::fill_n(b.ia, most, wrapped(value));
-    return for_chunks({&d}, [&](int p, int64_t at, int64_t n) { d.store(p, at, n, b.ia); });
-  }
-  std::fill_n(b.a, most, static_cast<float>(value));
-  for_chunks({&d}, [&](int p, int64_t at, int64_t n) { d.store(p, at, n, b.a); });
+  const bool whole = is_whole(dst.dtype) && is_whole_number(value);
+  for_partitions({{&d}, {}}, d.partitions() * d.elements(), [&](int64_t first, int64_t last) {
+    Buffers& b = buffers();
+    const int64_t most = std::min(kChunk, d.elements());
+    whole ? void(std::fill_n(b.ia, most, wrapped(value))) : void(std::fill_n(b.a, most, static_cast<float>(value)));
+    for (auto p = static_cast<int>(first); p < last; ++p)
+      for (int64_t at = 0; at < d.elements(); at += most) {
+        const int64_t n = std::min(most, d.elements() - at);
+        whole ? d.store(p, at, n, b.ia) : d.store(p, at, n, b.a);
+      }
+  });
 }
 
 void run_tensor_tensor(const Access& dst, const Access& data1, const Access& data2, AluOp op, const CoreMemory& m) {
   const bool bits = info(op).is_bitvec;
   const Rows d = rows(dst, bits, m), x = rows(data1, bits, m), y = rows(data2, bits, m);
-  Buffers& b = buffers();
   if (is_exact_integer(op, dst.dtype, {data1.dtype, data2.dtype})) {
     const bool uns = is_unsigned(data1.dtype) || is_unsigned(data2.dtype);
-    return for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
+    return for_chunks({{&d}, {&x, &y}}, [&](int p, int64_t at, int64_t n) {
+      Buffers& b = buffers();
       int32_t* out = d.int_target(p, at, n, b.iout);
       apply_int(op, uns, out, x.ints(p, at, n, b.ia), y.ints(p, at, n, b.ib), n);
       d.store(p, at, n, out);
     });
   }
-  for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
+  for_chunks({{&d}, {&x, &y}}, [&](int p, int64_t at, int64_t n) {
+    Buffers& b = buffers();
     float* out = d.float_target(p, at, n, b.out);
     apply_float(op, out, x.floats(p, at, n, b.a), y.floats(p, at, n, b.b), n);
     d.store(p, at, n, out);
@@ -120,17 +127,18 @@ void run_tensor_scalar(const Access& dst, const Access& data, const ScalarStep& 
   const Rows d = rows(dst, bits, m), x = rows(data, bits, m);
   const StepOperand s0(first, bits, m), s1(second, bits, m);
   const AluOp last = s1.active() ? second.op : first.op;
-  Buffers& b = buffers();
   if (is_exact_integer(last, dst.dtype, {data.dtype}) && step_is_exact(first) && step_is_exact(second)) {
     const bool uns = is_unsigned(data.dtype);
-    return for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+    return for_chunks({{&d}, {&x, s0.rows(), s1.rows()}}, [&](int p, int64_t at, int64_t n) {
+      Buffers& b = buffers();
       int32_t* out = d.int_target(p, at, n, b.iout);
       s0.apply(p, uns, out, x.ints(p, at, n, b.ia), n);
       if (s1.active()) s1.apply(p, uns, out, out, n);
       d.store(p, at, n, out);
     });
   }
-  for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+  for_chunks({{&d}, {&x, s0.rows(), s1.rows()}}, [&](int p, int64_t at, int64_t n) {
+    Buffers& b = buffers();
     float* out = d.float_target(p, at, n, b.out);
     s0.apply(p, out, x.floats(p, at, n, b.a), n);
     if (s1.active()) s1.apply(p, out, out, n);
@@ -143,10 +151,10 @@ void run_scalar_tensor_tensor(const Access& dst, const Access& data, const Scala
   const bool bits = info(first.op).is_bitvec || info(op1).is_bitvec;
   const Rows d = rows(dst, bits, m), x = rows(data, bits, m), y = rows(operand1, bits, m);
   const StepOperand s0(first, bits, m);
-  Buffers& b = buffers();
   if (is_exact_integer(op1, dst.dtype, {data.dtype, operand1.dtype}) && step_is_exact(first)) {
     const bool uns = is_unsigned(data.dtype);
-    return for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
+    return for_chunks({{&d}, {&x, &y, s0.rows()}}, [&](int p, int64_t at, int64_t n) {
+      Buffers& b = buffers();
       const int32_t* right = y.ints(p, at, n, b.ib);
       s0.apply(p, uns, b.iout, x.ints(p, at, n, b.ia), n);
       int32_t* out = d.int_target(p, at, n, b.iout);
@@ -154,7 +162,8 @@ void run_scalar_tensor_tensor(const Access& dst, const Access& data, const Scala
       d.store(p, at, n, out);
     });
   }
-  for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
+  for_chunks({{&d}, {&x, &y, s0.rows()}}, [&](int p, int64_t at, int64_t n) {
+    Buffers& b = buffers();
     const float* right = y.floats(p, at, n, b.b);
     s0.apply(p, b.out, x.floats(p, at, n, b.a), n);
     float* out = d.float_target(p, at, n, b.out);
@@ -171,9 +180,9 @@ void run_activation(const Access& dst, Activation fn, const Access& data, const 
   const StepOperand multiply(by, false, m), add(plus, false, m);
   std::optional<Rows> total;
   if (reduce_res.present()) total.emplace(reduce_res, m);
-  Buffers& b = buffers();
-  float sum = 0;
-  for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+  std::array<float, kMostPartitions> sums{};
+  for_chunks({{&d, total ? &*total : nullptr}, {&x, multiply.rows(), add.rows()}}, [&](int p, int64_t at, int64_t n) {
+    Buffers& b = buffers();
     const float* in = x.floats(p, at, n, b.a);
     float* out = d.float_target(p, at, n, b.out);
     if (scaled) multiply.apply(p, b.b, in, n), in = b.b;
@@ -181,6 +190,7 @@ void run_activation(const Access& dst, Activation fn, const Access& data, const 
     apply_activation(fn, out, in, n);
     if (total) {
       const float part = reduce_float(AluOp::add, out, n);
+      float& sum = sums[p];
       sum = at == 0 ? part : sum + part;
       if (at + n == x.elements()) total->store(p, 0, 1, &sum);
     }
@@ -194,9 +204,9 @@ void run_tensor_scalar_reduce(const Access& dst, const Access& data, const Scala
   const StepOperand operand(step, false, m);
   std::optional<Rows> start;
   if (init && init->is_tile()) start.emplace(init->tile, m);
-  Buffers& b = buffers();
-  float sum = 0;
-  for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+  std::array<float, kMostPartitions> sums{};
+  for_chunks({{&d, &total}, {&x, operand.rows(), start ? &*start : nullptr}}, [&](int p, int64_t at, int64_t n) {
+    Buffers& b = buffers();
     float* out = d.float_target(p, at, n, b.out);
     const float* in = x.floats(p, at, n, b.a);
     if (operand.active())
@@ -204,6 +214,7 @@ void run_tensor_scalar_reduce(const Access& dst, const Access& data, const Scala
     else
       std::copy_n(in, n, out);
     const float part = reduce_float(reduce, out, n);
+    float& sum = sums[p];
     if (at == 0) sum = !init ? info(reduce).identity : start ? start->scalar(p) : static_cast<float>(init->immediate);
     sum = info(reduce).on_float(sum, part);
     if (at + n == d.elements()) {
@@ -220,9 +231,10 @@ void run_cumulative(const Access& dst, const Access& src, const ScalarStep& step
   const StepOperand operand(step, false, m);
   std::optional<Rows> start;
   if (initial.is_tile()) start.emplace(initial.tile, m);
-  Buffers& b = buffers();
-  float state = 0;
-  for_chunks({&d, &x}, [&](int p, int64_t at, int64_t n) {
+  std::array<float, kMostPartitions> states{};
+  for_chunks({{&d}, {&x, operand.rows(), start ? &*start : nullptr}}, [&](int p, int64_t at, int64_t n) {
+    Buffers& b = buffers();
+    float& state = states[p];
     if (at == 0) state = start ? start->scalar(p) : static_cast<float>(initial.immediate);
     const float* in = x.floats(p, at, n, b.a);
     if (operand.active()) operand.apply(p, b.b, in, n), in = b.b;

@@ -1,14 +1,13 @@
 #include "isa/matmul_kernel.h"
 
 #include <hwy/cache_control.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include "isa/threads.h"
 #include "isa/tile_matmul.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -145,8 +144,6 @@ HWY_EXPORT(Column);
 
 namespace {
 
-std::atomic<int> g_threads{1};
-
 // Below this many multiply-adds a second thread costs more than it brings.
 constexpr int64_t kWorkPerThread = 128 * 128 * 256;
 
@@ -201,9 +198,6 @@ void columns(int64_t k, int64_t m, int64_t first, int64_t last, const float* a, 
 
 }  // namespace
 
-void set_threads(int count) { g_threads = std::max(1, count); }
-int threads() { return g_threads; }
-
 void matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step,
             bool accumulate) {
   const auto narrow = [](const MatrixView& v) { return v.dtype == Dtype::bfloat16 && v.column_step == 2; };
@@ -217,13 +211,8 @@ void matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixVi
   const auto spread = HWY_DYNAMIC_DISPATCH(SpreadRow);
   for (int64_t i = 0; i < k; ++i) spread(i, k, m, row_of(a, i, m, buffer), packed);
 
-  const int64_t pieces = std::clamp<int64_t>(k * m * n / kWorkPerThread, 1, threads());
-  if (pieces == 1) return columns(k, m, 0, n, packed, b, dst, dst_step, accumulate);
-  const int64_t share = (n / pieces + block - 1) / block * block;
-  oneapi::tbb::parallel_for(int64_t{0}, pieces, [&](int64_t i) {
-    columns(k, m, std::min(n, i * share), i + 1 == pieces ? n : std::min(n, (i + 1) * share), packed, b, dst, dst_step,
-            accumulate);
-  });
+  split(n, pieces_of(k * m * n, kWorkPerThread), block,
+        [&](int64_t first, int64_t last) { columns(k, m, first, last, packed, b, dst, dst_step, accumulate); });
 }
 
 }  // namespace trn

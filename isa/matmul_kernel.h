@@ -20,8 +20,4 @@ struct MatrixView {
 void matmul(int64_t k, int64_t m, int64_t n, const MatrixView& a, const MatrixView& b, float* dst, ptrdiff_t dst_step,
             bool accumulate);
 
-// Threads that one large instruction may use (at least 1). Process-wide.
-void set_threads(int count);
-int threads();
-
 }  // namespace trn

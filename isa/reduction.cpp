@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -7,6 +8,8 @@
 namespace trn {
 
 namespace {
+
+constexpr int kMostPartitions = 128;
 
 template <class T>
 T* scratch(int which, size_t n) {
@@ -43,31 +46,36 @@ void reduce_along(const Math& math, const Rows& d, const Rows& x, AluOp op, bool
   using T = typename Math::T;
   const int64_t group = x.elements() / d.elements();
   const int64_t groups = std::clamp<int64_t>(Rows::kChunk / group, 1, d.elements());
-  T *in = scratch<T>(0, groups * group), *out = scratch<T>(1, groups);
-  for (int p = 0; p < d.partitions(); ++p)
-    for (int64_t g = 0; g < d.elements(); g += groups) {
-      const int64_t n = std::min(groups, d.elements() - g);
-      const T* values = Math::load(x, p, g * group, n * group, in);
-      for (int64_t i = 0; i < n; ++i) out[i] = math.reduce(op, values + i * group, group);
-      if (negate) math.negate(out, n);
-      d.store(p, g, n, out);
-    }
+  for_partitions({{&d}, {&x}}, x.partitions() * x.elements(), [&](int64_t first, int64_t last) {
+    T *in = scratch<T>(0, groups * group), *out = scratch<T>(1, groups);
+    for (auto p = static_cast<int>(first); p < last; ++p)
+      for (int64_t g = 0; g < d.elements(); g += groups) {
+        const int64_t n = std::min(groups, d.elements() - g);
+        const T* values = Math::load(x, p, g * group, n * group, in);
+        for (int64_t i = 0; i < n; ++i) out[i] = math.reduce(op, values + i * group, group);
+        if (negate) math.negate(out, n);
+        d.store(p, g, n, out);
+      }
+  });
 }
 
 // Element i of every group at once, then element i + 1: many short groups, or groups that lie across memory. Sums run
-// in order.
+// in order. `x` is the whole operand.
 template <class Math>
-void reduce_across(const Math& math, const Rows& d, const std::vector<Rows>& elements, AluOp op, bool negate) {
+void reduce_across(const Math& math, const Rows& d, const Rows& x, const std::vector<Rows>& elements, AluOp op,
+                   bool negate) {
   using T = typename Math::T;
-  T *in = scratch<T>(0, Rows::kChunk), *sum = scratch<T>(1, Rows::kChunk);
-  for (int p = 0; p < d.partitions(); ++p)
-    for (int64_t g = 0; g < d.elements(); g += Rows::kChunk) {
-      const int64_t n = std::min(Rows::kChunk, d.elements() - g);
-      std::copy_n(Math::load(elements[0], p, g, n, in), n, sum);
-      for (size_t i = 1; i < elements.size(); ++i) math.apply(op, sum, sum, Math::load(elements[i], p, g, n, in), n);
-      if (negate) math.negate(sum, n);
-      d.store(p, g, n, sum);
-    }
+  for_partitions({{&d}, {&x}}, x.partitions() * x.elements(), [&](int64_t first, int64_t last) {
+    T *in = scratch<T>(0, Rows::kChunk), *sum = scratch<T>(1, Rows::kChunk);
+    for (auto p = static_cast<int>(first); p < last; ++p)
+      for (int64_t g = 0; g < d.elements(); g += Rows::kChunk) {
+        const int64_t n = std::min(Rows::kChunk, d.elements() - g);
+        std::copy_n(Math::load(elements[0], p, g, n, in), n, sum);
+        for (size_t i = 1; i < elements.size(); ++i) math.apply(op, sum, sum, Math::load(elements[i], p, g, n, in), n);
+        if (negate) math.negate(sum, n);
+        d.store(p, g, n, sum);
+      }
+  });
 }
 
 // Splits the free dims where `groups` elements lie outside: `inner` gets the reduced dims. A dim that spans both is cut
@@ -117,17 +125,13 @@ std::vector<Rows> across(const Access& data, int64_t groups, AluOp op, const Cor
 template <class Math>
 void reduce(const Math& math, const Access& dst, AluOp op, const Access& data, bool negate, bool bits,
             const CoreMemory& m) {
-  Rows d(dst, m);
-  if (bits) d.as_bits(bit_pattern(dst.dtype));
+  Rows d(dst, m), x(data, m);
+  if (bits) d.as_bits(bit_pattern(dst.dtype)), x.as_bits(bit_pattern(data.dtype));
   auto elements = across(data, d.elements(), op, m);
-  if (elements.empty()) {
-    Rows x(data, m);
-    if (bits) x.as_bits(bit_pattern(data.dtype));
-    return reduce_along(math, d, x, op, negate);
-  }
+  if (elements.empty()) return reduce_along(math, d, x, op, negate);
   if (bits)
     for (Rows& r : elements) r.as_bits(bit_pattern(data.dtype));
-  reduce_across(math, d, elements, op, negate);
+  reduce_across(math, d, x, elements, op, negate);
 }
 
 int32_t scan_ints(const ScanOps& ops, bool uns, int32_t* out, const int32_t* x, const int32_t* y, int32_t state,
@@ -154,26 +158,25 @@ void run_scan(const Access& dst, const Access& data0, const Access& data1, const
   const Rows d(dst, m), x(data0, m), y(data1, m);
   std::optional<Rows> start;
   if (initial.is_tile()) start.emplace(initial.tile, m);
+  const RowOperands operands{{&d}, {&x, &y, start ? &*start : nullptr}};
   const auto inputs = {data0.dtype, data1.dtype};
   if (!is_float(dst.dtype) && is_exact_integer(ops.op0, dst.dtype, inputs) &&
       is_exact_integer(ops.op1, dst.dtype, inputs) && is_whole(initial)) {
     const bool uns = data0.dtype == Dtype::uint32;
-    int32_t *a = scratch<int32_t>(0, Rows::kChunk), *b = scratch<int32_t>(1, Rows::kChunk),
-            *c = scratch<int32_t>(2, Rows::kChunk);
-    int32_t state = 0;
-    return for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
-      if (at == 0) state = start ? start->int_scalar(p) : static_cast<int32_t>(initial.immediate);
-      state = scan_ints(ops, uns, c, x.ints(p, at, n, a), y.ints(p, at, n, b), state, n);
+    std::array<int32_t, kMostPartitions> states{};
+    return for_chunks(operands, [&](int p, int64_t at, int64_t n) {
+      int32_t *a = scratch<int32_t>(0, n), *b = scratch<int32_t>(1, n), *c = scratch<int32_t>(2, n);
+      if (at == 0) states[p] = start ? start->int_scalar(p) : static_cast<int32_t>(initial.immediate);
+      states[p] = scan_ints(ops, uns, c, x.ints(p, at, n, a), y.ints(p, at, n, b), states[p], n);
       d.store(p, at, n, c);
     });
   }
-  float *a = scratch<float>(0, Rows::kChunk), *b = scratch<float>(1, Rows::kChunk),
-        *c = scratch<float>(2, Rows::kChunk);
-  float state = 0;
-  for_chunks({&d, &x, &y}, [&](int p, int64_t at, int64_t n) {
-    if (at == 0) state = start ? start->scalar(p) : static_cast<float>(initial.immediate);
-    scan_float(ops, c, x.floats(p, at, n, a), y.floats(p, at, n, b), state, n);
-    state = c[n - 1];
+  std::array<float, kMostPartitions> states{};
+  for_chunks(operands, [&](int p, int64_t at, int64_t n) {
+    float *a = scratch<float>(0, n), *b = scratch<float>(1, n), *c = scratch<float>(2, n);
+    if (at == 0) states[p] = start ? start->scalar(p) : static_cast<float>(initial.immediate);
+    scan_float(ops, c, x.floats(p, at, n, a), y.floats(p, at, n, b), states[p], n);
+    states[p] = c[n - 1];
     d.store(p, at, n, c);
   });
 }

@@ -76,6 +76,9 @@ std::byte* packed(size_t bytes) {
 
 Rows::Rows(const Access& access, const CoreMemory& m) {
   const Access a = simplified(access);
+  space_ = a.space;
+  first_partition_ = a.partition;
+  range_ = byte_range(a);
   base_ = address(a, m);
   partition_step_ = host_step(a, 0, m);
   partitions_ = a.partitions();
@@ -90,6 +93,21 @@ Rows::Rows(const Access& access, const CoreMemory& m) {
     steps_[a.ndim - 1 - i] = host_step(a, i, m);
   }
   contiguous_ = steps_[0] == size_ || counts_[0] == 1;
+}
+
+bool Rows::keeps_apart(const Rows& dst) const {
+  if (space_ != dst.space_ || range_.end <= dst.range_.begin || dst.range_.end <= range_.begin) return true;
+  return first_partition_ == dst.first_partition_ && partition_step_ == dst.partition_step_;
+}
+
+bool rows_are_independent(const RowOperands& o) {
+  for (const Rows* dst : o.written) {
+    if (!dst) continue;
+    const auto apart = [dst](const Rows* r) { return !r || r == dst || r->keeps_apart(*dst); };
+    if (!std::all_of(o.written.begin(), o.written.end(), apart) || !std::all_of(o.read.begin(), o.read.end(), apart))
+      return false;
+  }
+  return true;
 }
 
 std::byte* Rows::in_place(int p, int64_t start, int64_t count) const {

@@ -1,6 +1,7 @@
 #include "isa/select_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -74,14 +75,14 @@ void run_copy_predicated(const Access& dst, const Operand& src, const Access& pr
   const Rows d(dst, m), w(predicate, m);
   std::optional<Rows> x;
   if (src.is_tile()) x.emplace(src.tile, m);
-  Buffers& b = buffers();
   const int size = size_of(dst.dtype);
   std::byte scalar[8];
   const auto whole = static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(src.immediate)));
   const auto real = static_cast<float>(src.immediate);
   is_float(dst.dtype) ? write_float(dst.dtype, scalar, size, &real, 1) : write_int(dst.dtype, scalar, size, &whole, 1);
 
-  for_chunks({&d, &w}, [&](int p, int64_t at, int64_t n) {
+  for_chunks({{&d}, {&w, x ? &*x : nullptr}}, [&](int p, int64_t at, int64_t n) {
+    Buffers& b = buffers();
     const std::byte* from = x ? x->raw(p, at, n, b.src) : scalar;
     const std::byte* old = d.raw(p, at, n, b.dst);
     auto* out = const_cast<std::byte*>(old);  // dst itself, or the buffer
@@ -96,17 +97,15 @@ void run_select(const Access& dst, const Access& predicate, const Access& on_tru
   std::optional<Rows> other, most;
   if (on_false.is_tile()) other.emplace(on_false.tile, m);
   if (reduce_res.present()) most.emplace(reduce_res, m);
-  Buffers& b = buffers();
-  float best = 0;
-  for_chunks({&d, &w, &x}, [&](int p, int64_t at, int64_t n) {
+  std::array<float, 128> best{};
+  for_chunks({{&d, most ? &*most : nullptr}, {&w, &x, other ? &*other : nullptr}}, [&](int p, int64_t at, int64_t n) {
+    Buffers& b = buffers();
     const float value = other ? other->scalar(p) : static_cast<float>(on_false.immediate);
-    const int32_t* predicate_row = w.ints(p, at, n, b.predicate);
-    const float* kept = x.floats(p, at, n, b.a);
-    select_floats(b.out, kept, value, predicate_row, reverse, n);
+    select_floats(b.out, x.floats(p, at, n, b.a), value, w.ints(p, at, n, b.predicate), reverse, n);
     if (most) {
       const float part = reduce_float(AluOp::maximum, b.out, n);
-      best = at == 0 ? part : info(AluOp::maximum).on_float(best, part);
-      if (at + n == d.elements()) most->store(p, 0, 1, &best);
+      best[p] = at == 0 ? part : info(AluOp::maximum).on_float(best[p], part);
+      if (at + n == d.elements()) most->store(p, 0, 1, &best[p]);
     }
     d.store(p, at, n, b.out);
   });

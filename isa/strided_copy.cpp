@@ -1,9 +1,11 @@
 #include "isa/strided_copy.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "isa/threads.h"
 #include "isa/transpose_kernel.h"
 
 namespace trn {
@@ -70,10 +72,14 @@ void copy_run(int size, int64_t count, std::byte* dst, ptrdiff_t dst_step, const
     return;
   }
   switch (size) {
-    case 1: return copy_strided<uint8_t>(count, dst, dst_step, src, src_step);
-    case 2: return copy_strided<uint16_t>(count, dst, dst_step, src, src_step);
-    case 4: return copy_strided<uint32_t>(count, dst, dst_step, src, src_step);
-    default: return copy_strided<uint64_t>(count, dst, dst_step, src, src_step);
+    case 1:
+      return copy_strided<uint8_t>(count, dst, dst_step, src, src_step);
+    case 2:
+      return copy_strided<uint16_t>(count, dst, dst_step, src, src_step);
+    case 4:
+      return copy_strided<uint32_t>(count, dst, dst_step, src, src_step);
+    default:
+      return copy_strided<uint64_t>(count, dst, dst_step, src, src_step);
   }
 }
 
@@ -93,7 +99,8 @@ Buffers& buffers() {
   return b;
 }
 
-void combine_run(int64_t count, AluOp op, Dtype to, std::byte* dst, ptrdiff_t dst_step, Dtype from, const std::byte* src, ptrdiff_t src_step) {
+void combine_run(int64_t count, AluOp op, Dtype to, std::byte* dst, ptrdiff_t dst_step, Dtype from,
+                 const std::byte* src, ptrdiff_t src_step) {
   Buffers& b = buffers();
   const bool whole = !is_float(to) && !is_float(from) && info(op).on_int;
   for (int64_t i = 0; i < count; i += kChunk) {
@@ -114,7 +121,8 @@ void combine_run(int64_t count, AluOp op, Dtype to, std::byte* dst, ptrdiff_t ds
   }
 }
 
-// The dim to run along when elements must pass through a buffer: contiguous on both sides, else on the written side, else the innermost.
+// The dim to run along when elements must pass through a buffer: contiguous on both sides, else on the written side,
+// else the innermost.
 int run_dim(const CopyNest& n, int to_size, int from_size) {
   if (const int i = find(n, to_size, from_size); i >= 0) return i;
   if (const int i = find(n, to_size, -1); i >= 0) return i;
@@ -161,17 +169,43 @@ bool join(Side d, Side s, CopyNest& n) {
     const int64_t take = std::min(d.count[i], s.count[j]);
     if (d.count[i] % take != 0 || s.count[j] % take != 0) return false;
     n.append(take, d.step[i], s.step[j]);
-    if ((d.count[i] /= take) == 1) ++i; else d.step[i] *= take;
-    if ((s.count[j] /= take) == 1) ++j; else s.step[j] *= take;
+    if ((d.count[i] /= take) == 1)
+      ++i;
+    else
+      d.step[i] *= take;
+    if ((s.count[j] /= take) == 1)
+      ++j;
+    else
+      s.step[j] *= take;
   }
   return true;
+}
+
+// Elements below which a second thread costs more than it brings.
+constexpr int64_t kElementsPerThread = 64 * 1024;
+
+// Cuts the dim that lies furthest apart in dst, so that threads write to different rows.
+template <class OnNest>
+void cut(const CopyNest& n, int64_t pieces, std::byte* dst, const std::byte* src, OnNest&& on_nest) {
+  if (pieces == 1 || n.ndim == 0) return on_nest(n, dst, src);
+  const auto furthest = std::max_element(n.dst.begin(), n.dst.begin() + n.ndim,
+                                         [](ptrdiff_t a, ptrdiff_t b) { return std::abs(a) < std::abs(b); });
+  const auto i = static_cast<size_t>(furthest - n.dst.begin());
+  split(n.count[i], std::min(pieces, n.count[i]), 1, [&](int64_t first, int64_t last) {
+    CopyNest part = n;
+    part.count[i] = last - first;
+    on_nest(part, dst + first * n.dst[i], src + first * n.src[i]);
+  });
 }
 
 template <class OnNest, class OnRun>
 void walk(const Access& dst, const Access& src, const CoreMemory& m, OnNest&& on_nest, OnRun&& on_run) {
   const Side d = side(dst, 0, m), s = side(src, 0, m);
   CopyNest n;
-  if (join(d, s, n)) return on_nest(n, address(dst, m), address(src, m));
+  if (join(d, s, n)) {
+    const int64_t pieces = dst.space == src.space ? 1 : pieces_of(dst.elements(), kElementsPerThread);
+    return cut(n, pieces, address(dst, m), address(src, m), on_nest);
+  }
   for_pieces(d, s, address(dst, m), address(src, m), on_run);
 }
 
@@ -199,7 +233,8 @@ void copy_nest(const CopyNest& nest, int size, std::byte* dst, const std::byte* 
   if (const int i = find(n, size, size); i >= 0) {
     const int64_t bytes = n.count[i] * size;
     remove(n, i);
-    if (bytes > 8 || (bytes & (bytes - 1)) != 0) return for_nest(n, dst, src, [bytes](std::byte* d, const std::byte* s) { std::memcpy(d, s, bytes); });
+    if (bytes > 8 || (bytes & (bytes - 1)) != 0)
+      return for_nest(n, dst, src, [bytes](std::byte* d, const std::byte* s) { std::memcpy(d, s, bytes); });
     size = static_cast<int>(bytes);  // short runs are elements of a wider type
   }
   const int i = find(n, size, -1), j = find(n, -1, size);
@@ -208,22 +243,28 @@ void copy_nest(const CopyNest& nest, int size, std::byte* dst, const std::byte* 
     const ptrdiff_t dst_step = n.dst[j], src_step = n.src[i];
     remove(n, std::max(i, j));
     remove(n, std::min(i, j));
-    return for_nest(n, dst, src, [&](std::byte* d, const std::byte* s) { transpose(size, rows, columns, d, dst_step, s, src_step); });
+    return for_nest(n, dst, src, [&](std::byte* d, const std::byte* s) {
+      transpose(size, rows, columns, d, dst_step, s, src_step);
+    });
   }
   for_runs(n, size, size, dst, src,
-           [size](int64_t count, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) { copy_run(size, count, d, ds, s, ss); });
+           [size](int64_t count, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) {
+             copy_run(size, count, d, ds, s, ss);
+           });
 }
 
 void convert_nest(const CopyNest& nest, Dtype to, std::byte* dst, Dtype from, const std::byte* src) {
-  for_runs(nest, size_of(to), size_of(from), dst, src, [=](int64_t count, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) {
-    convert(from, s, ss, to, d, ds, static_cast<size_t>(count));
-  });
+  for_runs(nest, size_of(to), size_of(from), dst, src,
+           [=](int64_t count, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) {
+             convert(from, s, ss, to, d, ds, static_cast<size_t>(count));
+           });
 }
 
 void combine_nest(const CopyNest& nest, AluOp op, Dtype to, std::byte* dst, Dtype from, const std::byte* src) {
-  for_runs(nest, size_of(to), size_of(from), dst, src, [=](int64_t count, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) {
-    combine_run(count, op, to, d, ds, from, s, ss);
-  });
+  for_runs(nest, size_of(to), size_of(from), dst, src,
+           [=](int64_t count, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) {
+             combine_run(count, op, to, d, ds, from, s, ss);
+           });
 }
 
 void copy_elements(const Access& dst, const Access& src, const CoreMemory& m) {
@@ -232,17 +273,23 @@ void copy_elements(const Access& dst, const Access& src, const CoreMemory& m) {
   if (to == from)
     return walk(
         dst, src, m, [=](const CopyNest& n, std::byte* d, const std::byte* s) { copy_nest(n, size, d, s); },
-        [=](int64_t n, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) { copy_run(size, n, d, ds, s, ss); });
+        [=](int64_t n, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) {
+          copy_run(size, n, d, ds, s, ss);
+        });
   walk(
       dst, src, m, [=](const CopyNest& n, std::byte* d, const std::byte* s) { convert_nest(n, to, d, from, s); },
-      [=](int64_t n, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) { convert(from, s, ss, to, d, ds, static_cast<size_t>(n)); });
+      [=](int64_t n, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) {
+        convert(from, s, ss, to, d, ds, static_cast<size_t>(n));
+      });
 }
 
 void combine_elements(AluOp op, const Access& dst, const Access& src, const CoreMemory& m) {
   const Dtype to = dst.dtype, from = src.dtype;
   walk(
       dst, src, m, [=](const CopyNest& n, std::byte* d, const std::byte* s) { combine_nest(n, op, to, d, from, s); },
-      [=](int64_t n, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) { combine_run(n, op, to, d, ds, from, s, ss); });
+      [=](int64_t n, std::byte* d, ptrdiff_t ds, const std::byte* s, ptrdiff_t ss) {
+        combine_run(n, op, to, d, ds, from, s, ss);
+      });
 }
 
 void read_indices(const Access& a, const CoreMemory& m, std::vector<int32_t>& values) {

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "isa/isa.h"
-#include "isa/matmul_kernel.h"
+#include "isa/threads.h"
 
 namespace {
 
@@ -53,7 +53,7 @@ void matmul(benchmark::State& state, Dtype d) {
   run<NcMatmul>(state, a);
   state.counters["GFLOP/s"] = benchmark::Counter(2.0 * 128 * 128 * n * static_cast<double>(state.iterations()) / 1e9,
                                                  benchmark::Counter::kIsRate);
-  set_threads(1);
+  set_threads(0);
 }
 
 Access hbm_of(Dtype d, std::initializer_list<Dim> dims) {

@@ -1,9 +1,10 @@
-// Every card, from the one list: examples pass or break the rule they name; run writes its dst and nothing else, the same bytes each time;
-// cost does not fall when an operand grows.
+// Every card, from the one list: examples pass or break the rule they name; run writes its dst and nothing else, the
+// same bytes each time; cost does not fall when an operand grows.
 #include <catch2/catch.hpp>
 #include <set>
 
 #include "isa/isa.h"
+#include "isa/threads.h"
 #include "tests/isa/machine.h"
 
 namespace trn::test {
@@ -26,7 +27,8 @@ Engine default_engine(EngineSet set) {
 template <class C>
 Engine accepting_engine(const typename C::Args& args) {
   for (int e = 0; e < kEngines; ++e)
-    if (C::engines.has(static_cast<Engine>(e)) && !C::check(args, static_cast<Engine>(e), trn2())) return static_cast<Engine>(e);
+    if (C::engines.has(static_cast<Engine>(e)) && !C::check(args, static_cast<Engine>(e), trn2()))
+      return static_cast<Engine>(e);
   return default_engine(C::engines);
 }
 
@@ -51,7 +53,8 @@ int64_t place(Machine& m, const Access& a, const std::byte* p) {
     return before + (p - m.slots[a.buffer].data());
   }
   PartitionedMemory& memory = a.space == Space::sbuf ? m.sbuf : m.psum;
-  const int64_t distance = p - memory.at(0, 0), partition = distance / memory.pitch(), offset = distance % memory.pitch();
+  const int64_t distance = p - memory.at(0, 0), partition = distance / memory.pitch(),
+                offset = distance % memory.pitch();
   if (offset >= kWindow) return -1;
   return (a.space == Space::psum ? 128 * kWindow : 0) + partition * kWindow + offset;
 }
@@ -119,7 +122,7 @@ TEST_CASE("an engine that a card does not name is refused") {
   });
 }
 
-TEST_CASE("run writes dst only, the same bytes each time") {
+TEST_CASE("run writes dst only, the same bytes each time and for any number of threads") {
   for_each_card([]<class C>(C*) {
     for (const auto& e : C::examples()) {
       if (!e.broken.empty()) continue;
@@ -128,6 +131,7 @@ TEST_CASE("run writes dst only, the same bytes each time") {
       for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
       const CoreMemory memory = machine.memory();
       const auto before = snapshot(machine);
+      set_threads(1);
       C::run(e.args, memory);
       const auto after = snapshot(machine);
 
@@ -145,8 +149,10 @@ TEST_CASE("run writes dst only, the same bytes each time") {
       CHECK(strays == 0);
 
       for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
+      set_threads(3);
       C::run(e.args, memory);
       CHECK(snapshot(machine) == after);
+      set_threads(0);
     }
   });
 }
