@@ -33,8 +33,6 @@ bool same_argument(const c10::Argument& a, const c10::Argument& b) {
   return a.name() == b.name() && *a.type() == *b.type();
 }
 
-bool writes(const c10::Argument& a) { return a.alias_info() && a.alias_info()->isWrite(); }
-
 // The arguments that are read, in order: what siblings share.
 bool same_inputs(const c10::FunctionSchema& functional, const c10::FunctionSchema& other) {
   size_t i = 0;

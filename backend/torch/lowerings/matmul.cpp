@@ -81,6 +81,32 @@ void grouped_mm(Call& c) {
   c.out(0, total.g ? total : concat(parts, 0));
 }
 
+// (A, B, upper, left, unitriangular): A = D (I - N) with N strictly triangular, so its powers end: (I - N)^-1 = (I + N)(I + N^2)(I + N^4)...
+void solve_triangular(Call& c) {
+  Value a = c.arg_float(0), y = c.arg_float(1);
+  bool upper = c.flag(2);
+  const bool left = c.flag(3), unit = c.flag(4);
+  if (!left) {
+    a = transpose(a);
+    y = transpose(y);
+    upper = !upper;
+  }
+  const int64_t n = a.size(-1);
+  const Value row = iota(c.g, Dims{n, n}, 0), column = iota(c.g, Dims{n, n}, 1);
+  const Value strict = where(upper ? column > row : column < row, a, 0);
+  Value power = -strict;
+  if (!unit) {
+    const Value diagonal = sum(where(equal(row, column), a, 0), {a.rank() - 1});
+    power = power / diagonal;
+    y = y / diagonal;
+  }
+  for (int64_t reach = 1; reach < n; reach *= 2) {
+    y = y + matmul(power, y);
+    if (2 * reach < n) power = matmul(power, power);
+  }
+  c.out(0, left ? y : transpose(y));
+}
+
 constexpr Row kRows[] = {
     {"mm", mm},
     {"bmm", mm},
@@ -94,6 +120,7 @@ constexpr Row kRows[] = {
     {"vdot", dot},
     {"addr", addr, "=beta =alpha"},
     {"_grouped_mm", grouped_mm},
+    {"linalg_solve_triangular", solve_triangular},
 };
 
 }  // namespace
