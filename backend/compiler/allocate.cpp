@@ -24,6 +24,11 @@ class Ring {
     return {};
   }
 
+  std::optional<int64_t> take_lowest(int64_t bytes) {
+    at_ = 0;
+    return take(bytes);
+  }
+
   // From the far end, for tiles that live long: they stay out of the ring's way.
   std::optional<int64_t> take_last(int64_t bytes) {
     for (auto gap = free_.end(); gap-- != free_.begin();) {
@@ -95,20 +100,29 @@ std::vector<Memory> memories(const TileProgram& p, const std::vector<LiveRange>&
   return all;
 }
 
-// Addresses in order of first use, from the ring; tiles that live for more than `stay` instructions from its far end. False if some tile does not fit.
-bool place_in_ring(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, size_t stay, const Spec& s) {
+// Addresses in order of first use; `pick` takes them from the ring. False if some tile does not fit.
+template <class Pick>
+bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s, Pick&& pick) {
   Ring ring(m.size);
   std::vector<uint32_t> by_last = m.tiles;
   std::stable_sort(by_last.begin(), by_last.end(), [&](uint32_t a, uint32_t b) { return live[a].last < live[b].last; });
   auto dead = by_last.begin();
   for (const uint32_t t : m.tiles) {
     for (; dead != by_last.end() && live[*dead].last < live[t].first; ++dead) ring.give(p.tiles[*dead].address, footprint(p.tiles[*dead], s));
-    const int64_t bytes = footprint(p.tiles[t], s);
-    const std::optional<int64_t> at = live[t].last - live[t].first > stay ? ring.take_last(bytes) : ring.take(bytes);
+    const std::optional<int64_t> at = pick(ring, live[t], footprint(p.tiles[t], s));
     if (!at) return false;
     p.tiles[t].address = *at;
   }
   return true;
+}
+
+// From the fastest Programs to the densest memory.
+bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s) {
+  const size_t stay = p.program.instructions.size() / 4;
+  return place_in_order(p, m, live, s, [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take(bytes); }) ||
+         place_in_order(p, m, live, s,
+                        [stay](Ring& ring, const LiveRange& l, int64_t bytes) { return l.last - l.first > stay ? ring.take_last(bytes) : ring.take(bytes); }) ||
+         place_in_order(p, m, live, s, [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take_lowest(bytes); });
 }
 
 // Addresses in order of size, each the lowest that no tile alive at the same time has: denser than the ring, with more waiting. Returns the first
@@ -194,9 +208,8 @@ int64_t capacity(Space space, const Spec& s) {
 
 TileProgram allocate(TileProgram p, const Spec& s) {
   const std::vector<LiveRange> live = live_ranges(p);
-  const size_t length = p.program.instructions.size();
   for (const Memory& m : memories(p, live, s)) {
-    if (place_in_ring(p, m, live, length, s) || place_in_ring(p, m, live, length / 4, s)) continue;
+    if (place_in_order(p, m, live, s)) continue;
     if (const auto culprit = place_densely(p, m, live, s)) does_not_fit(p, m, live, *culprit, s);
   }
   for (const Instruction& i : p.program.instructions) {

@@ -27,6 +27,7 @@ IssueCost dma_cost(const Transfer& t, const Spec& s) {
   const double engines = rows > s.dma_partitions_per_engine ? std::min<double>(groups, s.dma_engines) : s.dma_engines;
   IssueCost c{};
   c.is_dma = true;
+  c.hardware = !t.software;
   c.table = -1;
   c.transfer = static_cast<float>(rounds * in_round * row_ns);
   c.share = static_cast<float>(engines / s.dma_engines);
@@ -43,6 +44,12 @@ IssueCost dma_cost(const Transfer& t, const Spec& s) {
 }
 
 }  // namespace
+
+uint8_t queue_of(Engine e) {
+  for (size_t q = 0; q < kQueues.size(); ++q)
+    if (kQueues[q].engine == e) return static_cast<uint8_t>(q);
+  throw Error(Fault::illegal, "this engine's stream feeds no DMA queue", std::string(name(e)));
+}
 
 IssueCost issue_cost(const Program& p, const Instruction& i, const Spec& s) {
   const Cost cost = row(i).cost(p.raw_args(i), i.engine, s);

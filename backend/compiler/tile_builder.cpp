@@ -12,12 +12,6 @@ void require(bool legal, const char* rule, const Access& a) {
   if (!legal) throw Error(Fault::internal, rule, to_string(a));
 }
 
-uint8_t queue_of(Engine engine) {
-  for (size_t q = 0; q < kQueues.size(); ++q)
-    if (kQueues[q].engine == engine) return static_cast<uint8_t>(q);
-  throw Error(Fault::illegal, "this engine's stream feeds no DMA queue", std::string(name(engine)));
-}
-
 DmaCopy::Args copy(const Access& dst, const Access& src) {
   DmaCopy::Args a;
   a.dst = dst;
