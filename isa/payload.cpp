@@ -275,7 +275,7 @@ Program deserialise(std::span<const std::byte> bytes) {
   p.instructions.reserve(instructions);
   for (uint32_t i = 0; i < instructions; ++i) read_instruction(in, p, cards);
   if (in.left()) in.fail("has bytes after its end");
-  return p;
+  return canonical(p);  // zero padding
 }
 
 }  // namespace trn

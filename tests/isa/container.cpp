@@ -156,10 +156,9 @@ TEST_CASE("every flipped byte is refused or harmless") {
     for (const unsigned flip : {1u, 0x80u, 0xffu}) {
       Bytes b = good;
       b[i] ^= static_cast<std::byte>(flip);
-      try {
-        REQUIRE(identical(from_container(b), p));
+      if (reads(b)) {
         REQUIRE(i < kHeader);  // names, counts and padding of the header
-      } catch (const Error&) {
+        REQUIRE(identical(from_container(b), p));
       }
       rehash(b);
       reads(b);

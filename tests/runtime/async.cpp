@@ -215,7 +215,7 @@ TEST_CASE("outputs count their completions") {
 }
 
 TEST_CASE("non-blocking nrt_execute calls back") {
-  const Runtime r({{"NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "4"}});
+  const Runtime r{{"NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "4"}};
   const Sum s;
   const WrongGather g;
   struct Seen {

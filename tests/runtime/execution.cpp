@@ -131,7 +131,7 @@ TEST_CASE("a Program for two physical cores needs them") {
   const auto bytes = to_container(p);
   nrt_model_t* m = nullptr;
   {
-    const Runtime r({{"NEURON_LOGICAL_NC_CONFIG", "1"}});
+    const Runtime r{{"NEURON_LOGICAL_NC_CONFIG", "1"}};
     CHECK(nrt_load(bytes.data(), bytes.size(), 0, -1, &m) == NRT_LOAD_NOT_ENOUGH_NC);
   }
   const Runtime r;
@@ -194,7 +194,7 @@ TEST_CASE("an error while running has its own status and leaves the core usable"
 }
 
 TEST_CASE("injection flips what a card writes") {
-  const Runtime r({{"TRNSIM_INJECT", "tensor_tensor:31"}});
+  const Runtime r{{"TRNSIM_INJECT", "tensor_tensor:31"}};
   const Sum s;
   CHECK(nrt_execute(s.model, s.in, s.out) == NRT_SUCCESS);
   CHECK(floats(s.c)[0] == -1000.f);

@@ -31,8 +31,8 @@ inline const std::string& own_directory() {
 // Environment variables for a scope.
 class Environment {
  public:
-  using Variables = std::vector<std::pair<std::string, std::string>>;
-  explicit Environment(Variables v) : variables_(std::move(v)) {
+  using Variable = std::pair<std::string, std::string>;
+  Environment(std::initializer_list<Variable> v) : variables_(v) {
     own_directory();
     for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
   }
@@ -43,13 +43,13 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 
  private:
-  Variables variables_;
+  std::vector<Variable> variables_;
 };
 
 // The runtime open for a scope.
 class Runtime {
  public:
-  explicit Runtime(Environment::Variables v = {}) : environment_(std::move(v)) {
+  Runtime(std::initializer_list<Environment::Variable> v = {}) : environment_(v) {
     REQUIRE(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", "") == NRT_SUCCESS);
   }
   ~Runtime() {

@@ -59,7 +59,7 @@ uint32_t total() {
 
 TEST_CASE("the machine that the environment asks for") {
   {
-    const Environment e({});
+    const Environment e{};
     CHECK(total() == 4);
     CHECK(visible() == 4);
     nrt_instance_info_t info{};
@@ -69,12 +69,12 @@ TEST_CASE("the machine that the environment asks for") {
     CHECK(std::strcmp(info.arch_name, "trn2") == 0);
   }
   {
-    const Environment e({{"TRNSIM_INSTANCE", "trn2u.48xlarge"}, {"NEURON_RT_VISIBLE_CORES", "0,4-6,63"}});
+    const Environment e{{"TRNSIM_INSTANCE", "trn2u.48xlarge"}, {"NEURON_RT_VISIBLE_CORES", "0,4-6,63"}};
     CHECK(total() == 64);
     CHECK(visible() == 5);
   }
   {
-    const Environment e({{"NEURON_LOGICAL_NC_CONFIG", "1"}, {"NEURON_RT_NUM_CORES", "3"}});
+    const Environment e{{"NEURON_LOGICAL_NC_CONFIG", "1"}, {"NEURON_RT_NUM_CORES", "3"}};
     CHECK(total() == 8);
     CHECK(visible() == 3);
   }
@@ -82,7 +82,7 @@ TEST_CASE("the machine that the environment asks for") {
 
 TEST_CASE("a wrong environment is named") {
   uint32_t n = 0;
-  for (const auto& [name, value] : Environment::Variables{{"TRNSIM_INSTANCE", "p5.48xlarge"},
+  for (const auto& [name, value] : std::vector<Environment::Variable>{{"TRNSIM_INSTANCE", "p5.48xlarge"},
                                                           {"NEURON_LOGICAL_NC_CONFIG", "3"},
                                                           {"NEURON_RT_VISIBLE_CORES", "4"},
                                                           {"NEURON_RT_VISIBLE_CORES", "1-"},
@@ -92,17 +92,17 @@ TEST_CASE("a wrong environment is named") {
                                                           {"NEURON_RT_VISIBLE_CORES", "a"},
                                                           {"NEURON_RT_NUM_CORES", "5"},
                                                           {"NEURON_PLATFORM_TARGET_OVERRIDE", "trn3"}}) {
-    const Environment e({{name, value}});
+    const Environment e{{name, value}};
     CHECK(nrt_get_visible_vnc_count(&n) == NRT_INVALID);
     CHECK(last_error().find(name) != std::string::npos);
     CHECK(init() == NRT_INVALID);
   }
-  const Environment e({{"TRNSIM_INJECT", "no_such_card:1"}});
+  const Environment e{{"TRNSIM_INJECT", "no_such_card:1"}};
   CHECK(init() == NRT_INVALID);
 }
 
 TEST_CASE("calls outside init and close say so") {
-  const Environment e({});
+  const Environment e{};
   nrt_tensor_t* t = nullptr;
   CHECK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 8, nullptr, &t) != NRT_SUCCESS);
   CHECK(nrt_init(NRT_FRAMEWORK_TYPE_INVALID, "", "") == NRT_INVALID);
@@ -132,7 +132,7 @@ TEST_CASE("version and status names") {
 }
 
 TEST_CASE("a core belongs to one process") {
-  const Environment e({{"NEURON_RT_VISIBLE_CORES", "1"}});
+  const Environment e{{"NEURON_RT_VISIBLE_CORES", "1"}};
   Child other([] { return init() == NRT_SUCCESS ? 1 : 0; });
   REQUIRE(other.result() == 1);
   CHECK(init() == NRT_RESOURCE);
@@ -141,7 +141,7 @@ TEST_CASE("a core belongs to one process") {
   CHECK(trn::runtime::owner_of_core(2) == other.pid());
   CHECK(trn::runtime::owner_of_core(0) == 0);
   {
-    const Environment any({{"NEURON_RT_VISIBLE_CORES", "2-3"}});
+    const Environment any{{"NEURON_RT_VISIBLE_CORES", "2-3"}};
     CHECK(init() == NRT_SUCCESS);  // other cores are free
     CHECK(trn::runtime::owner_of_core(4) == getpid());
     nrt_close();
@@ -153,7 +153,7 @@ TEST_CASE("a core belongs to one process") {
 }
 
 TEST_CASE("NEURON_RT_NUM_CORES takes whichever are free") {
-  const Environment e({{"NEURON_RT_NUM_CORES", "2"}});
+  const Environment e{{"NEURON_RT_NUM_CORES", "2"}};
   Child other([] { return init() == NRT_SUCCESS ? 1 : 0; });
   REQUIRE(other.result() == 1);
   CHECK(init() == NRT_SUCCESS);

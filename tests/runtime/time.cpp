@@ -157,7 +157,7 @@ TEST_CASE("repetitions share one launch") {
 
 TEST_CASE("launches that take too long time out") {
   // 3e9 ns / a copy of 4096 columns is far more than this Program has, so the limit is met by repetition of none: it must not trigger.
-  const Runtime r({{"NEURON_RT_EXEC_TIMEOUT", "1"}});
+  const Runtime r{{"NEURON_RT_EXEC_TIMEOUT", "1"}};
   const Sum s;
   CHECK(nrt_execute(s.model, s.in, s.out) == NRT_SUCCESS);
 }
