@@ -35,6 +35,17 @@ T* scratch(int which, size_t n) {
   return buffers[which].data();
 }
 
+// One element of dtype `d`: whole numbers into integers exactly, everything else through fp32.
+void fill_scalar(Dtype d, double value, std::byte* element) {
+  const bool fits = value == std::floor(value) && value >= -2147483648.0 && value <= 4294967295.0;
+  if (!is_float(d) && fits) {
+    const auto whole = static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(value)));
+    return write_int(d, element, size_of(d), &whole, 1);
+  }
+  const auto real = static_cast<float>(value);
+  write_float(d, element, size_of(d), &real, 1);
+}
+
 [[noreturn]] void outside(int64_t index, int64_t n) {
   throw Error(Fault::undefined, std::string(kIndexOutOfBounds) + ": " + std::to_string(index) + " of " +
                                     std::to_string(n) + " elements of its partition");
@@ -77,9 +88,7 @@ void run_copy_predicated(const Access& dst, const Operand& src, const Access& pr
   if (src.is_tile()) x.emplace(src.tile, m);
   const int size = size_of(dst.dtype);
   std::byte scalar[8];
-  const auto whole = static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(src.immediate)));
-  const auto real = static_cast<float>(src.immediate);
-  is_float(dst.dtype) ? write_float(dst.dtype, scalar, size, &real, 1) : write_int(dst.dtype, scalar, size, &whole, 1);
+  fill_scalar(dst.dtype, src.immediate, scalar);
 
   for_chunks({{&d}, {&w, x ? &*x : nullptr}}, [&](int p, int64_t at, int64_t n) {
     Buffers& b = buffers();

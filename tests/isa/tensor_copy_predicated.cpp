@@ -36,6 +36,8 @@ TEST_CASE("tensor_copy_predicated writes an immediate") {
   m.fill(where, [](int64_t i) { return i == 5; });
   TensorCopyPredicated::run({dst, number(16777217), where, false}, m.memory());
   for (int64_t i = 0; i < 8; ++i) CHECK(m.get(dst, i) == (i == 5 ? 16777217 : i));
+  TensorCopyPredicated::run({dst, number(3.5), where, false}, m.memory());
+  CHECK(m.get(dst, 5) == 4);
 }
 
 TEST_CASE("select_reduce chooses and finds the maximum") {
