@@ -19,12 +19,16 @@ bool writes_alike(Dtype from, Dtype to) { return from == Dtype::boolean ? to != 
 
 }  // namespace
 
-bool RowValues::is_inner(NodeId id) const { return member_[id] && uses_[id] == 1 && !kept_[id] && !find(id); }
+bool RowValues::is_inner(NodeId id) const { return entry(id).member && entry(id).uses == 1 && !entry(id).kept && !find(id); }
 
 Term RowValues::scalar_term(NodeId id) {
   const Value v = get(id);
   if (v.is_constant) return {{}, v.constant};
-  return {slice(v.tile, 0, 0, block_->partitions), 0};
+  const Access a = slice(v.tile, 0, 0, block_->partitions);
+  if (size_of(a.dtype) == 4) return {a, 0};
+  const Tile wide = t_.sbuf(block_->partitions, Dtype::float32, {1});  // scalar operands are fp32
+  copy_tile(t_, wide, a);
+  return {wide, 0};
 }
 
 Value RowValues::tile_value(NodeId id, uint32_t mask) {
@@ -49,14 +53,14 @@ RowValues::Scaled RowValues::absorb(NodeId id, Dtype dtype, uint32_t mask, AluOp
   const Node& n = plan_.graph[id];
   const bool exact = n.dtype == dtype && (dtype == Dtype::float32 || dtype == Dtype::int32);
   const bool fits = n.op == Op::map2 && on_vector(n.alu) && on_vector(reader) && info(n.alu).is_bitvec == info(reader).is_bitvec;
-  if (!exact || !fits || !is_inner(id) || mask_of(vary_[id]) != mask) return {id, {}};
+  if (!exact || !fits || !is_inner(id) || mask_of(entry(id).vary) != mask) return {id, {}};
   const auto inner = scaled(id, mask);
   return inner ? *inner : Scaled{id, {}};
 }
 
 Value RowValues::map2(NodeId id, Dtype d) {
   const Node& n = plan_.graph[id];
-  const uint32_t mask = mask_of(vary_[id]);
+  const uint32_t mask = mask_of(entry(id).vary);
   const Dtype dtype = plan_.graph[n.inputs[0]].dtype;
   if (auto outer = scaled(id, mask)) {
     if (n.alu == AluOp::invert && dtype == Dtype::boolean) outer->step.op = AluOp::equal;  // "not": equal to 0
@@ -89,7 +93,7 @@ Access RowValues::negated(NodeId id) {
 // fn(data * scale + bias), with an inner multiplication and addition taken along.
 Value RowValues::map1(NodeId id, Dtype d, const Access& sum) {
   const Node& n = plan_.graph[id];
-  const uint32_t mask = mask_of(vary_[id]);
+  const uint32_t mask = mask_of(entry(id).vary);
   Activate::Args a;
   a.op = n.fn;
   NodeId data = n.inputs[0];
@@ -136,9 +140,9 @@ Value RowValues::map1(NodeId id, Dtype d, const Access& sum) {
 }
 
 bool RowValues::get_with_sum(NodeId id, const Access& sum) {
-  if (base(id) != id || !member_[id] || kept_[id] || find(id) || plan_.graph[id].dtype != Dtype::float32) return false;
+  if (base(id) != id || !entry(id).member || entry(id).kept || find(id) || plan_.graph[id].dtype != Dtype::float32) return false;
   const Node& n = plan_.graph[id];
-  if (mask_of(vary_[id]) != mask_of(~0u)) return false;
+  if (mask_of(entry(id).vary) != mask_of(~0u)) return false;
   if (n.op == Op::map1) {
     remember(id, map1(id, Dtype::float32, sum));
     return true;
@@ -164,8 +168,8 @@ Value RowValues::square_with_sum(NodeId id, const Access& sum) {
 
 // A tile that nobody reads after this, with room for the result.
 bool RowValues::may_overwrite(NodeId id, Dtype d, uint32_t mask) {
-  if (base(id) != id || uses_[id] != 1 || kept_[id] || plan_.graph[id].op == Op::cast || plan_.graph[id].op == Op::reduce) return false;
-  const bool outlives = (vary_[id] & reduced_axes_) == 0 && !one_block_;
+  if (base(id) != id || entry(id).uses != 1 || entry(id).kept || plan_.graph[id].op == Op::cast || plan_.graph[id].op == Op::reduce) return false;
+  const bool outlives = (entry(id).vary & reduced_axes_) == 0 && !one_block_;
   if (outlives || is_constant(id) || plan_.graph[id].op == Op::iota) return false;
   const Value v = get(id);
   return v.mask == mask && v.tile.dtype == d;
@@ -174,7 +178,7 @@ bool RowValues::may_overwrite(NodeId id, Dtype d, uint32_t mask) {
 // Copies one side, then the other where the predicate says so.
 Value RowValues::select(NodeId id, Dtype d) {
   const Node& n = plan_.graph[id];
-  const uint32_t mask = mask_of(vary_[id]);
+  const uint32_t mask = mask_of(entry(id).vary);
   Value predicate = tile_value(n.inputs[0], mask);
   const bool reverse = !may_overwrite(n.inputs[2], d, mask) && (may_overwrite(n.inputs[1], d, mask) || is_constant(n.inputs[2]));
   const NodeId first = n.inputs[reverse ? 1 : 2], second = n.inputs[reverse ? 2 : 1];
