@@ -149,7 +149,7 @@ bool GraphCall::is_parameter(int arg) const {
 
 Value GraphCall::number(int arg, Dtype as) {
   if (is_parameter(arg)) {
-    const Value v = parameter({Binding::argument_number, is_float(as), arg});
+    const Value v = parameter({Binding::argument_number, is_float(as) || as == Dtype::boolean, arg});
     return convert(v, as);
   }
   const HostNumber n = host_number(arguments_[arg]);

@@ -83,25 +83,25 @@ void Operator::read_schema() {
 }
 
 void Operator::call(c10::Stack* stack) {
-  const size_t count = roles_.size();
   if (prepare_ && prepare_(handle_, *stack)) return;
   calls_.fetch_add(1, std::memory_order_relaxed);
   statistics().calls.fetch_add(1, std::memory_order_relaxed);
-  const size_t first = stack->size() - count;
+  run(stack);
+}
 
-  Entry* entry = nullptr;
-  std::optional<Scan> scan;
-  while (!entry) {  // a second look only after out= tensors were resized
-    scan.emplace(scan_arguments(stack->data() + first, roles_, written_, name()));
-    entry = find(*scan);
-    if (entry) {
-      statistics().memory_hits.fetch_add(1, std::memory_order_relaxed);
-    } else {
-      entry = make(*stack, first, *scan);
-    }
+void Operator::run(c10::Stack* stack) {
+  const size_t first = stack->size() - roles_.size();
+  Scan scan;
+  scan_arguments(scan, stack->data() + first, roles_, written_, name());
+  Entry* entry = find(scan);
+  if (entry) {
+    statistics().memory_hits.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    entry = make(*stack, first, scan);
+    if (!entry) return run(stack);
   }
   c10::SmallVector<Tensor, 4> results;
-  launch(*entry, *scan, stack->data() + first, results);
+  launch(*entry, scan, stack->data() + first, results);
   give_results(*entry, stack, results);
 }
 

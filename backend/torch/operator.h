@@ -47,8 +47,9 @@ class Operator {
   };
 
   void read_schema();
+  void run(c10::Stack* stack);
   Entry* find(const Scan& scan);
-  Entry* make(const c10::Stack& stack, size_t first, const Scan& scan);
+  Entry* make(const c10::Stack& stack, size_t first, const Scan& scan);  // null if out= tensors had to be resized: look again
   std::unique_ptr<Entry> infer_results(const c10::Stack& stack, size_t first, const Scan& scan, bool& resized);
   void build(Entry& entry, const c10::IValue* arguments, const Scan& scan);
   void launch(const Entry& entry, const Scan& scan, const c10::IValue* arguments,

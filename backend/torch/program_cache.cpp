@@ -14,6 +14,7 @@
 #include <span>
 
 #include "backend/compiler/compile.h"
+#include "backend/runtime/runtime.h"
 #include "backend/torch/runtime.h"
 #include "isa/container.h"
 #include "isa/spec.h"
@@ -154,7 +155,7 @@ Statistics& statistics() {
 }
 
 LoadedProgram load_program(const compiler::Graph& graph, int device) {
-  const Spec& spec = trn2();
+  const Spec& spec = *runtime::describe_machine().spec;
   const auto directory = cache_directory();
   const fs::path path = directory ? *directory / (digest(graph, spec) + ".neff") : fs::path();
   if (directory) {

@@ -183,9 +183,8 @@ HostNumber host_number(const IValue& v) {
   TORCH_CHECK(false, "neuron tensors do not take complex numbers");
 }
 
-Scan scan_arguments(const IValue* arguments, const std::vector<Role>& roles, const std::vector<int>& written,
+void scan_arguments(Scan& scan, const IValue* arguments, const std::vector<Role>& roles, const std::vector<int>& written,
                     const char* op) {
-  Scan scan;
   Scanner scanner(scan, op);
   const int count = static_cast<int>(roles.size());
   for (int i = 0; i < count; ++i) scanner.argument(arguments[i], roles[i], i);
@@ -193,7 +192,6 @@ Scan scan_arguments(const IValue* arguments, const std::vector<Role>& roles, con
   if (scan.device < 0) scan.device = current_device();
   scan.key.push_back(static_cast<uint64_t>(scan.device));
   scan.hash = hash_of(scan.key);
-  return scan;
 }
 
 }  // namespace trn::torch_backend

@@ -9,6 +9,8 @@ struct Geometry {
   int64_t groups = 1;
 };
 
+Dims spatial_size(const Dims& shape) { return {shape.begin() + 2, shape.end()}; }
+
 int64_t at(const Dims& d, int i) { return d.size() == 1 ? d[0] : d[i]; }
 
 Value padded(Value x, const Geometry& k, int spatial) {
@@ -51,7 +53,7 @@ Value weight_matrix(Value w, int64_t groups) {
 }
 
 Value convolve(Value x, Value w, const Geometry& k) {
-  const Dims kernel(w.shape().begin() + 2, w.shape().end());
+  const Dims kernel = spatial_size(w.shape());
   const Dims out = output_size(x, kernel, k);
   const Value y = matmul(unsqueeze(weight_matrix(w, k.groups), 0), patches(x, kernel, out, k));
   Dims shape{x.size(0), w.size(0)};
@@ -80,7 +82,7 @@ Value convolve_transposed(Value x, Value w, const Geometry& k, const Dims& size)
   }
   // Swap inputs and outputs inside each group.
   const int64_t outputs = w.size(0), inputs = w.size(1);
-  Dims kernel(w.shape().begin() + 2, w.shape().end());
+  const Dims kernel = spatial_size(w.shape());
   Dims swapped{k.groups * inputs, outputs / k.groups};
   swapped.insert(swapped.end(), kernel.begin(), kernel.end());
   w = reshape(transpose(reshape(w, {k.groups, outputs / k.groups, inputs, product(kernel)}), 1, 2), swapped);
@@ -94,7 +96,7 @@ Value convolve_transposed(Value x, Value w, const Geometry& k, const Dims& size)
 
 // d loss / d w for y = convolve(x, w): gradients times patches, summed over batch and outputs.
 Value weight_gradient(Value x, Value grad, const Dims& weight, const Geometry& k) {
-  const Dims kernel(weight.begin() + 2, weight.end()), out(grad.shape().begin() + 2, grad.shape().end());
+  const Dims kernel = spatial_size(weight), out = spatial_size(grad.shape());
   const int64_t n = x.size(0), outputs = weight[0], inputs = weight[1], taps = product(kernel), places = product(out);
   Value columns = permute(patches(x, kernel, out, k), {1, 0, 3, 2});  // [groups, N, places, taps * inputs]
   columns = reshape(columns, {k.groups, n * places, taps * inputs});
@@ -112,8 +114,6 @@ Value operand(Call& c, int i) {
 Geometry geometry(Call& c, int first) {
   return {c.integers(first), c.integers(first + 1), c.integers(first + 2), c.integers(first + 4), c.integer(first + 5)};
 }
-
-Dims spatial_size(const Dims& shape) { return {shape.begin() + 2, shape.end()}; }
 
 // (input, weight, bias?, stride, padding, dilation, transposed, output_padding, groups)
 void convolution(Call& c) {

@@ -132,7 +132,8 @@ void repeat(Call& c) {
   Value x = c.in(0);
   const Dims repeats = c.integers(1);
   Dims shape(repeats.size() - x.rank(), 1), interleaved, wide;
-  shape.insert(shape.end(), x.shape().begin(), x.shape().end());
+  const Dims own = x.shape();
+  shape.insert(shape.end(), own.begin(), own.end());
   for (size_t i = 0; i < shape.size(); ++i) {
     interleaved.insert(interleaved.end(), {1, shape[i]});
     wide.insert(wide.end(), {repeats[i], shape[i]});

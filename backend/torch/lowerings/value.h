@@ -15,7 +15,7 @@ struct Value {
   Graph* g = nullptr;
   NodeId id = -1;
 
-  const Dims& shape() const { return (*g)[id].shape; }
+  Dims shape() const { return (*g)[id].shape; }  // a copy: nodes move as the graph grows
   Dtype dtype() const { return (*g)[id].dtype; }
   int rank() const { return static_cast<int>(shape().size()); }
   int64_t size(int dim) const { return shape()[dim < 0 ? dim + rank() : dim]; }
