@@ -31,6 +31,7 @@ def mode(name: str) -> Iterator[None]:
 
 
 def counters() -> dict:
-    """Counts since the process started: launches, Programs, transfers; with torch loaded also aten calls and caches."""
-    plugin = sys.modules.get("torch_neuronx")
-    return _C.counters() | (plugin.counters() if plugin else {})
+    """Counts since the process started: launches, Programs, transfers; with torch loaded also aten_calls, programs_compiled, memory_hits, disk_hits,
+    fallbacks (calls), compile_ns."""
+    plugin = sys.modules.get("torch_neuronx._C")
+    return _C.counters() | (plugin.program_statistics() if plugin else {})
