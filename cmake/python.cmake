@@ -29,28 +29,17 @@ endforeach()
 # hence SYSTEM; both modules use the pybind11 inside the torch wheel, so that they share one type registry.
 function(trn_python_module name package dir)
   trn_sources(sources ${dir} *.cpp)
-  if(NOT sources)
-    return()
-  endif()
   Python_add_library(${name} MODULE WITH_SOABI ${sources})
   set_target_properties(${name} PROPERTIES
     OUTPUT_NAME _C LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/${package}
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(${name} SYSTEM PRIVATE ${torch_includes})
   target_compile_options(${name} PRIVATE ${TRN_WARNINGS})
-  target_link_libraries(${name} PRIVATE trnsim ${ARGN})
+  target_link_libraries(${name} PRIVATE trnsim nrt ${ARGN})
   install(TARGETS ${name} LIBRARY DESTINATION ${package})
 endfunction()
 
 trn_python_module(trnsim_python trnsim backend/python)
 trn_python_module(torch_neuronx torch_neuronx backend/torch ${torch_libraries})
-if(TARGET torch_neuronx)
-  if(TARGET nrt)
-    target_link_libraries(torch_neuronx PRIVATE nrt)
-  endif()
-  # Torch's headers take most of a file's compile time; one precompiled copy pays for itself at the third file.
-  target_precompile_headers(torch_neuronx PRIVATE <torch/extension.h>)
-  # Lowerings are free of torch.
-  trn_sources(lowerings backend/torch/lowerings *.cpp)
-  set_source_files_properties(${lowerings} backend/torch/registry.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-endif()
+# Torch's headers take most of a file's compile time; one precompiled copy pays for itself at the third file.
+target_precompile_headers(torch_neuronx PRIVATE <torch/extension.h>)
