@@ -51,7 +51,9 @@ void start() {
 void check(NRT_STATUS status, std::string_view call) {
   if (status == NRT_SUCCESS) [[likely]]
     return;
-  TORCH_CHECK(false, call, " failed with status ", static_cast<int>(status), ": ", nrt_get_status_as_str(status));
+  const std::string_view detail = nrt_sim_last_error();
+  TORCH_CHECK(false, call, " failed with status ", static_cast<int>(status), ", ", nrt_get_status_as_str(status),
+              detail.empty() ? "" : ": ", detail);
 }
 
 void ensure_runtime() {

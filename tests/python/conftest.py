@@ -1,8 +1,13 @@
+import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 import torch
+
+# Each test process has a machine of its own, because cores belong to one process at a time (libnrt's claims live here).
+os.environ["TRNSIM_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="trnsim-tests-")
 
 
 @pytest.fixture(autouse=True)
@@ -15,14 +20,13 @@ def neuron_stays_usable():
 
 
 @pytest.fixture
-def fresh_python():
-    """Runs a script in a new interpreter and returns what it printed."""
+def fresh_python(tmp_path):
+    """Runs a script in a new interpreter, on a machine of its own, and returns what it printed."""
 
     def run(script: str, **environment: str) -> str:
-        import os
-
+        environment = os.environ | {"TRNSIM_RUNTIME_DIR": str(tmp_path)} | environment
         result = subprocess.run(
-            [sys.executable, "-c", script], env=os.environ | environment, capture_output=True, text=True, timeout=300
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=300
         )
         assert result.returncode == 0, result.stderr
         return result.stdout

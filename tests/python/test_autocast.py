@@ -35,14 +35,16 @@ def test_off_inside():
     a = torch.ones(4, 4).neuron()
     with torch.autocast("neuron"), torch.autocast("neuron", enabled=False):
         assert torch.mm(a, a).dtype == torch.float32
-    assert torch.get_autocast_dtype("neuron") == torch.bfloat16
     assert torch.amp.is_autocast_available("neuron")
 
 
 def test_the_module_spelling():
     a = torch.ones(4, 4).neuron()
     with torch.neuron.amp.autocast():
+        assert torch.mm(a, a).dtype == torch.get_autocast_dtype("neuron")
+    with torch.neuron.amp.autocast(dtype=torch.bfloat16):
         assert torch.mm(a, a).dtype == torch.bfloat16
+    assert torch.neuron.amp.GradScaler(init_scale=4.0).get_scale() == 4.0
 
 
 def test_unsafe_loss_is_refused():

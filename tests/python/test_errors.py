@@ -1,6 +1,7 @@
 """Errors of queued work: what they say, when they surface, and that the device stays usable."""
 
 import inspect
+import os
 
 import pytest
 import torch
@@ -65,6 +66,7 @@ def test_interrupt_leaves_the_device_usable(fresh_python):
     script = """
 import os, signal, threading, time, torch
 a = torch.ones(1024, 1024).neuron()
+a @ a, a + 1
 torch.neuron.synchronize()
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 start = time.time()
@@ -85,3 +87,23 @@ def test_mixed_devices_are_refused():
         torch.ones(2).neuron() + torch.ones(2)
     with pytest.raises(RuntimeError, match=r"[Dd]evice"):
         torch.ones(2).to("neuron:0") + torch.ones(2).to("neuron:1")
+
+
+def test_a_core_belongs_to_one_process(fresh_python):
+    torch.neuron.init()
+    script = """
+import torch
+try:
+    torch.ones(1).neuron()
+except RuntimeError as error:
+    print(error)
+"""
+    message = fresh_python(script, TRNSIM_RUNTIME_DIR=os.environ["TRNSIM_RUNTIME_DIR"])
+    assert "nrt_init failed with status 4" in message and f"in use by process {os.getpid()}" in message
+    assert "NEURON_RT_VISIBLE_CORES" in message
+
+
+def test_visible_cores(fresh_python):
+    script = "import torch; print(torch.neuron.device_count(), torch.ones(1).neuron().device)"
+    assert fresh_python(script, NEURON_RT_VISIBLE_CORES="2").split() == ["1", "neuron:0"]
+    assert fresh_python(script, NEURON_RT_VISIBLE_CORES="1-2").split() == ["2", "neuron:0"]

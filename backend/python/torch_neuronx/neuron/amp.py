@@ -9,7 +9,7 @@ def get_amp_supported_dtype() -> list[torch.dtype]:
 
 class autocast(torch.amp.autocast_mode.autocast):
     def __init__(self, enabled: bool = True, dtype: torch.dtype | None = None, cache_enabled: bool = True):
-        super().__init__("neuron", enabled=enabled, dtype=dtype or torch.bfloat16, cache_enabled=cache_enabled)
+        super().__init__("neuron", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
 
 class GradScaler(torch.amp.GradScaler):
