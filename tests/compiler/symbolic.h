@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/compiler/tile_program.h"
+#include "isa/isa.h"
 
 // Tests of the passes do not ask what an instruction computes, only what it may see: here each written byte becomes a fresh symbol made from
 // everything that the instruction read.
