@@ -67,3 +67,6 @@ def test_safetensors(tmp_path):
     host = torch.arange(6.0).reshape(2, 3)
     safetensors.save_file({"w": host.neuron()}, tmp_path / "w.safetensors")
     assert torch.equal(safetensors.load_file(tmp_path / "w.safetensors")["w"].to("neuron").cpu(), host)
+    # Its own core knows no device called "neuron", but leaves an index to torch.
+    there = safetensors.load_file(tmp_path / "w.safetensors", device=0)["w"]
+    assert there.device == torch.device("neuron", 0) and torch.equal(there.cpu(), host)
