@@ -1,9 +1,7 @@
 #include "backend/torch/queue.h"
 
 #include <Python.h>
-#include <poll.h>
 #include <torch/csrc/Exceptions.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -20,7 +18,7 @@ namespace trn::torch_backend {
 namespace {
 
 constexpr size_t kMaxDevices = 128;
-constexpr int kSignalPollMs = 50;
+constexpr uint64_t kSignalPollUs = 50'000;
 
 struct DeviceWork {
   std::atomic<nrta_seq_t> last{0};
@@ -103,19 +101,10 @@ class WithoutGil {
   PyThreadState* saved_;
 };
 
-struct Descriptor {
-  int fd = -1;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-};
-
 void wait_for(nrta_seq_t seq) {
-  if (is_done(seq)) return;
-  Descriptor done;
-  check(nrta_get_completion_handle(seq, &done.fd), "nrta_get_completion_handle");
-  pollfd ready{done.fd, POLLIN, 0};
-  while (poll(&ready, 1, kSignalPollMs) <= 0) check_signals();
+  NRT_STATUS status;
+  while ((status = nrt_sim_wait_for(seq, kSignalPollUs)) == NRT_TIMEOUT) check_signals();
+  check(status, "nrt_sim_wait_for");
 }
 
 }  // namespace
