@@ -91,8 +91,9 @@ nrta_seq_t Core::submit(Work w, nrta_xu_t unit, int queue) {
 void Core::submit_and_wait(Work w, nrta_xu_t unit) {
   Failure outcome;
   w.outcome = &outcome;
-  queue_.wait(submit(w, unit) & NRTA_SEQ_NUM_MASK);
-  host_clock().reach(clock_ns());
+  const uint64_t number = submit(w, unit) & NRTA_SEQ_NUM_MASK;
+  queue_.wait(number);
+  host_clock().reach(finished_ns(number));
   if (outcome.status != NRT_SUCCESS) throw StatusError(outcome.status, outcome.text);
 }
 
@@ -138,6 +139,7 @@ void Core::serve(const Work& w, uint64_t number) noexcept {
   } catch (...) {
     f = current_failure(true);
   }
+  (*finished_ns_)[number % Queue::kCapacity].store(clock_ns(), std::memory_order_relaxed);
   report(w, number, std::move(f));
 }
 

@@ -91,7 +91,7 @@ NRT_STATUS nrt_sim_wait_for(nrta_seq_t seq, uint64_t timeout_us) {
   const NRT_STATUS status = call(__func__, [&] {
     const Request r = request(seq);
     done = r.core.queue().wait(r.number, timeout_us);
-    if (done) host_clock().reach(r.core.clock_ns());
+    if (done) host_clock().reach(r.core.finished_ns(r.number));
   });
   return status == NRT_SUCCESS && !done ? NRT_TIMEOUT : status;  // running out of patience is no error to log
 }

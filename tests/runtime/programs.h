@@ -99,4 +99,15 @@ inline Program long_program(int copies) {
   return w.program();
 }
 
+// `steps` reciprocals of 16384 columns: more than 50 us each.
+inline Program slow_program(int steps) {
+  using namespace example;
+  Writer w("slow");
+  const uint32_t x = w.slot("x", SlotUse::inout, kTileBytes);
+  w.add<DmaCopy>(Engine::sync, {.dst = sbuf(128, 16), .src = hbm(128, 16, Dtype::float32, x)});
+  for (int i = 0; i < steps; ++i) w.add<Reciprocal>(Engine::vector, {.dst = sbuf(128, 16384, Dtype::float32, 65536), .data = sbuf(128, 16384)});
+  w.add<DmaCopy>(Engine::sync, {.dst = hbm(128, 16, Dtype::float32, x), .src = sbuf(128, 16)});
+  return w.program();
+}
+
 }  // namespace trn::test

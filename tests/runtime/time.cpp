@@ -155,11 +155,32 @@ TEST_CASE("repetitions share one launch") {
   CHECK(core_time() == Approx(launched(0, host, 10 * duration(s.model))));
 }
 
-TEST_CASE("launches that take too long time out") {
-  // 3e9 ns / a copy of 4096 columns is far more than this Program has, so the limit is met by repetition of none: it must not trigger.
+TEST_CASE("waiting for a request moves the host to its end, not to what follows") {
+  const Runtime r;
+  const Sum s;
+  const double host = nrt_sim_host_time(), program = duration(s.model);
+  nrta_seq_t first = 0;
+  REQUIRE(nrta_execute_schedule(s.model, s.in, s.out, 0, nullptr, &first) == NRT_SUCCESS);
+  for (int i = 0; i < 10; ++i) schedule(s);
+  while (core_time() < launched(launched(0, host, program), host, program)) {
+  }
+  CHECK(nrt_sim_wait(first) == NRT_SUCCESS);
+  CHECK(nrt_sim_host_time() == Approx(launched(0, host, program)));
+}
+
+TEST_CASE("a launch that takes too long times out, and the core goes on") {
   const Runtime r{{"NEURON_RT_EXEC_TIMEOUT", "1"}};
   const Sum s;
+  nrt_model_t* slow = load(slow_program(20'000));
+  nrt_tensor_t* x = tensor(kTileBytes);
+  nrt_tensor_set_t *in = set_of({{"x", x}}), *out = set_of({});
+  CHECK(nrt_sim_set_mode(NRT_SIM_MODE_TIME) == NRT_SUCCESS);
+  CHECK(duration(slow) > 1e9);
+  CHECK(nrt_execute(slow, in, out) == NRT_TIMEOUT);
+  CHECK(last_error().find("NEURON_RT_EXEC_TIMEOUT") != std::string::npos);
+  CHECK(nrt_sim_set_mode(NRT_SIM_MODE_BOTH) == NRT_SUCCESS);
   CHECK(nrt_execute(s.model, s.in, s.out) == NRT_SUCCESS);
+  CHECK(s.is_right());
 }
 
 TEST_CASE("records name launches, copies and their origins") {
