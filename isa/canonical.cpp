@@ -1,6 +1,6 @@
 #include "isa/canonical.h"
 
-#include "isa/dispatch.h"
+#include "isa/isa.h"
 
 namespace trn {
 namespace {
