@@ -9,6 +9,7 @@
 #include "isa/container.h"
 #include "isa/dispatch.h"
 #include "isa/table.h"
+#include "isa/threads.h"
 #include "nrt/nrt_sim.h"
 #include "traces/counters.h"
 #include "traces/perfetto.h"
@@ -140,6 +141,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("machine", &machine);
   m.def("mode", [] { return static_cast<int>(nrt_sim_get_mode()); });
   m.def("set_mode", [](int mode) { nrt_sim_set_mode(static_cast<nrt_sim_mode_t>(mode)); });
+
+  m.def("set_threads", &set_threads);
 
   m.def("isa_markdown", &isa_markdown);
   m.def("isa_json", &isa_json);

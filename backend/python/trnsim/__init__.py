@@ -8,9 +8,9 @@
 """
 
 from trnsim import _C
+from trnsim._machine import counters, machine, mode, set_threads
 from trnsim._run import Run, last_run, profile
-from trnsim._machine import counters, machine, mode
 
 Error = _C.Error
 
-__all__ = ["Error", "Run", "counters", "last_run", "machine", "mode", "profile"]
+__all__ = ["Error", "Run", "counters", "last_run", "machine", "mode", "profile", "set_threads"]

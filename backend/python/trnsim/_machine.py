@@ -30,6 +30,13 @@ def mode(name: str) -> Iterator[None]:
         _C.set_mode(before)
 
 
+def set_threads(count: int) -> None:
+    """Host threads that one large instruction may use; 0: all. No result depends on it."""
+    if count < 0:
+        raise ValueError("the number of threads is 0 (all) or more")
+    _C.set_threads(count)
+
+
 def counters() -> dict:
     """Counts since the process started: launches, Programs, transfers; with torch loaded also aten_calls, programs_compiled, memory_hits, disk_hits,
     fallbacks (calls), compile_ns."""
