@@ -3,6 +3,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/native/ConvUtils.h>
+#include <ATen/ops/zeros.h>
 #include <c10/util/SmallVector.h>
 
 #include <string_view>
@@ -136,16 +137,35 @@ constexpr Override kOverrides[] = {
     {"neuron::batch_norm_inference", like_first},
 };
 
+// Meta kernels word some errors in their own way. The host's kernels, on zeros of the same shapes, say it in PyTorch's usual words.
+void raise_hosts_error(const c10::OperatorHandle& op, const Stack& arguments) {
+  Stack stack;
+  for (const IValue& v : arguments) {
+    if (v.isTensorList() || v.isOptionalTensorList()) return;
+    const bool ours = v.isTensor() && v.toTensor().defined() && v.toTensor().device().type() == kNeuron;
+    stack.push_back(ours ? IValue(at::zeros(v.toTensor().sizes(), v.toTensor().options().device(c10::kCPU))) : v);
+    if (v.isDevice()) stack.back() = c10::Device(c10::kCPU);
+    if (v.isGenerator()) stack.back() = IValue();
+  }
+  op.callBoxed(&stack);
+}
+
 }  // namespace
 
 void infer(const c10::OperatorHandle& op, Stack& stack) {
+  const c10::OperatorName& name = op.operator_name();
+  const Stack arguments = stack;
   MetaCopies copies;
   for (IValue& v : stack) copies.replace(v);
-  const c10::OperatorName& name = op.operator_name();
   for (const Override& o : kOverrides)
     if (o.op == name.name) return o.infer(stack);
   const at::AutoDispatchBelowADInplaceOrView guard;
-  op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), &stack);
+  try {
+    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), &stack);
+  } catch (const std::exception&) {
+    raise_hosts_error(op, arguments);
+    throw;
+  }
 }
 
 }  // namespace trn::torch_backend

@@ -1,6 +1,7 @@
 #include "backend/torch/operator.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 #include <c10/core/DeviceGuard.h>
 
@@ -46,6 +47,13 @@ ResultInfo described(const Tensor& t) {
   return {t.scalar_type(), {t.sizes().begin(), t.sizes().end()}, {t.strides().begin(), t.strides().end()}, -1};
 }
 
+// Rows whose PyTorch kernels are element by element refuse a target that partly overlaps an operand.
+bool is_element_by_element(const Row& row) {
+  for (const auto rows : {unary_rows(), binary_rows(), activation_rows()})
+    if (std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.op == row.op; })) return true;
+  return row.op == "copy_";
+}
+
 bool empty(const ResultInfo& r) { return r.dtype == c10::ScalarType::Undefined || product(r.sizes) == 0; }
 
 }  // namespace
@@ -54,6 +62,7 @@ Operator::Operator(const Row& row, c10::OperatorHandle handle) : row_(row), hand
   const c10::OperatorName& n = handle_.operator_name();
   name_ = n.name + (n.overload_name.empty() ? "" : "." + n.overload_name);
   prepare_ = prepare_for(name_);
+  by_element_ = is_element_by_element(row);
   read_schema();
 }
 
@@ -157,6 +166,10 @@ std::unique_ptr<Operator::Entry> Operator::infer_results(const c10::Stack& stack
   }
   for (int w : written_) {
     const TensorRange range = scan.ranges[w];
+    if (by_element_ && range.count == 1 && scan.tensors[range.first])
+      for (c10::TensorImpl* t : scan.tensors)
+        if (t && t->sizes() == scan.tensors[range.first]->sizes())
+          at::assert_no_partial_overlap(borrowed(scan.tensors[range.first]), borrowed(t));
     for (int flat = range.first; flat < range.first + range.count; ++flat) {
       const c10::TensorImpl* t = scan.tensors[flat];
       if (!t) {

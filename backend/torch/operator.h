@@ -63,6 +63,7 @@ class Operator {
   std::vector<Role> roles_;
   std::vector<int> written_;       // arguments that the call writes
   std::vector<int> return_alias_;  // by return: the argument that it is, or -1
+  bool by_element_ = false;         // a partial overlap of target and operand is PyTorch's error
   bool resizes_ = false;           // out= variant: results fit themselves to the shape
   int generator_ = -1;             // argument that is a generator
 

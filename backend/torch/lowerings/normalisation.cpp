@@ -50,20 +50,22 @@ void layer_norm_backward(Call& c) {
   if (c.wanted(2)) c.out(2, over_batch(grad));
 }
 
-Value per_channel(Value v, int rank) {
-  Dims shape(rank, 1);
-  shape[1] = v.numel();
-  return reshape(v, shape);
-}
+// Group norm's tensors as [N, groups, channels of a group, places]; its weights as [1, groups, channels of a group, 1].
+struct Groups {
+  int64_t n, channels, places, groups;
+  Dims image() const { return {n, groups, channels / groups, places}; }
+  Dims weights() const { return {1, groups, channels / groups, 1}; }
+  Dims statistics() const { return {n, groups, 1, 1}; }
+};
+Groups groups_at(Call& c, int first) { return {c.integer(first), c.integer(first + 1), c.integer(first + 2), c.integer(first + 3)}; }
 
 // (input, weight?, bias?, N, C, HxW, group, eps) -> out, mean, rstd
 void group_norm(Call& c) {
-  const Value x = c.arg_float(0);
-  const int64_t n = c.integer(3), channels = c.integer(4), places = c.integer(5), groups = c.integer(6);
-  const Normalised r = normalised(reshape(x, {n, groups, channels / groups * places}), {2}, c.constant(7));
-  Value y = reshape(r.values, {n, channels, places});
-  if (c.present(1)) y = y * per_channel(c.arg_float(1), 3);
-  if (c.present(2)) y = y + per_channel(c.arg_float(2), 3);
+  const Groups k = groups_at(c, 3);
+  const Normalised r = normalised(reshape(c.arg_float(0), k.image()), {2, 3}, c.constant(7));
+  Value y = r.values;
+  if (c.present(1)) y = y * reshape(c.arg_float(1), k.weights());
+  if (c.present(2)) y = y + reshape(c.arg_float(2), k.weights());
   c.out(0, y);
   c.out(1, r.mean);
   c.out(2, r.rstd);
@@ -71,17 +73,19 @@ void group_norm(Call& c) {
 
 // (grad_out, input, mean, rstd, weight?, N, C, HxW, group, output_mask)
 void group_norm_backward(Call& c) {
-  const int64_t n = c.integer(5), channels = c.integer(6), places = c.integer(7), groups = c.integer(8);
-  const Dims grouped{n, groups, channels / groups * places}, plain{n, channels, places}, stats{n, groups, 1};
-  const Value grad = reshape(c.arg_float(0), plain), x = reshape(c.arg_float(1), grouped);
-  const Value center = reshape(c.arg_float(2), stats), rstd = reshape(c.arg_float(3), stats);
+  const Groups k = groups_at(c, 5);
+  const Value grad = reshape(c.arg_float(0), k.image()), x = reshape(c.arg_float(1), k.image());
+  const Value center = reshape(c.arg_float(2), k.statistics()), rstd = reshape(c.arg_float(3), k.statistics());
   const Value y = (x - center) * rstd;
-  if (c.wanted(0)) {
-    const Value g = c.present(4) ? grad * per_channel(c.arg_float(4), 3) : grad;
-    c.out(0, normalised_gradient(reshape(g, grouped), y, rstd, {2}));
-  }
-  if (c.wanted(1)) c.out(1, sum(grad * reshape(y, plain), {0, 2}));
-  if (c.wanted(2)) c.out(2, sum(grad, {0, 2}));
+  if (c.wanted(0)) c.out(0, normalised_gradient(c.present(4) ? grad * reshape(c.arg_float(4), k.weights()) : grad, y, rstd, {2, 3}));
+  if (c.wanted(1)) c.out(1, sum(grad * y, {0, 3}));
+  if (c.wanted(2)) c.out(2, sum(grad, {0, 3}));
+}
+
+Value per_channel(Value v, int rank) {
+  Dims shape(rank, 1);
+  shape[1] = v.numel();
+  return reshape(v, shape);
 }
 
 Dims all_but_channels(int rank) {
