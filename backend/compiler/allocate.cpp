@@ -9,14 +9,15 @@ namespace {
 
 constexpr int64_t kLine = 64;
 
-// Free intervals of one memory's partitions, handed out next-fit: what was freed longest ago comes first, so that a loop's tiles rotate through all of
-// the memory and a load need not wait for the last use of the previous round.
+// Free intervals of one memory's partitions, handed out next-fit: what was freed longest ago comes first, so that a
+// loop's tiles rotate through all of the memory and a load need not wait for the last use of the previous round.
 class Ring {
  public:
   explicit Ring(int64_t size) : size_(size), free_{{0, size}} {}
 
   std::optional<int64_t> take(int64_t bytes) {
-    const auto start = std::lower_bound(free_.begin(), free_.end(), at_, [](const Gap& g, int64_t at) { return g.end <= at; });
+    const auto start =
+        std::lower_bound(free_.begin(), free_.end(), at_, [](const Gap& g, int64_t at) { return g.end <= at; });
     for (auto gap = start; gap != free_.end(); ++gap)
       if (const int64_t from = std::max(gap->begin, at_); gap->end - from >= bytes) return cut(gap, from, bytes);
     for (auto gap = free_.begin(); gap != free_.end(); ++gap)
@@ -43,7 +44,8 @@ class Ring {
 
   void give(int64_t begin, int64_t bytes) {
     const int64_t end = begin + bytes;
-    auto after = std::lower_bound(free_.begin(), free_.end(), begin, [](const Gap& g, int64_t b) { return g.begin < b; });
+    auto after =
+        std::lower_bound(free_.begin(), free_.end(), begin, [](const Gap& g, int64_t b) { return g.begin < b; });
     const bool joins_before = after != free_.begin() && std::prev(after)->end == begin;
     const bool joins_after = after != free_.end() && after->begin == end;
     if (joins_before && joins_after) {
@@ -96,7 +98,9 @@ std::vector<Memory> memories(const TileProgram& p, const std::vector<LiveRange>&
     for (Space space : {Space::sbuf, Space::psum}) all.push_back({space, core, capacity(space, s), {}});
   for (uint32_t t = 0; t < p.tiles.size(); ++t)
     if (live[t].used()) all[p.tiles[t].core * 2 + (p.tiles[t].space == Space::psum)].tiles.push_back(t);
-  for (Memory& m : all) std::stable_sort(m.tiles.begin(), m.tiles.end(), [&](uint32_t a, uint32_t b) { return live[a].first < live[b].first; });
+  for (Memory& m : all)
+    std::stable_sort(m.tiles.begin(), m.tiles.end(),
+                     [&](uint32_t a, uint32_t b) { return live[a].first < live[b].first; });
   return all;
 }
 
@@ -108,7 +112,8 @@ bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange
   std::stable_sort(by_last.begin(), by_last.end(), [&](uint32_t a, uint32_t b) { return live[a].last < live[b].last; });
   auto dead = by_last.begin();
   for (const uint32_t t : m.tiles) {
-    for (; dead != by_last.end() && live[*dead].last < live[t].first; ++dead) ring.give(p.tiles[*dead].address, footprint(p.tiles[*dead], s));
+    for (; dead != by_last.end() && live[*dead].last < live[t].first; ++dead)
+      ring.give(p.tiles[*dead].address, footprint(p.tiles[*dead], s));
     const std::optional<int64_t> at = pick(ring, live[t], footprint(p.tiles[t], s));
     if (!at) return false;
     p.tiles[t].address = *at;
@@ -121,15 +126,20 @@ bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange
   const size_t stay = p.program.instructions.size() / 4;
   return place_in_order(p, m, live, s, [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take(bytes); }) ||
          place_in_order(p, m, live, s,
-                        [stay](Ring& ring, const LiveRange& l, int64_t bytes) { return l.last - l.first > stay ? ring.take_last(bytes) : ring.take(bytes); }) ||
-         place_in_order(p, m, live, s, [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take_lowest(bytes); });
+                        [stay](Ring& ring, const LiveRange& l, int64_t bytes) {
+                          return l.last - l.first > stay ? ring.take_last(bytes) : ring.take(bytes);
+                        }) ||
+         place_in_order(p, m, live, s,
+                        [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take_lowest(bytes); });
 }
 
-// Addresses in order of size, each the lowest that no tile alive at the same time has: denser than the ring, with more waiting. Returns the first
-// tile that does not fit.
-std::optional<uint32_t> place_densely(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s) {
+// Addresses in order of size, each the lowest that no tile alive at the same time has: denser than the ring, with more
+// waiting. Returns the first tile that does not fit.
+std::optional<uint32_t> place_densely(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live,
+                                      const Spec& s) {
   std::vector<uint32_t> order = m.tiles;
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return footprint(p.tiles[a], s) > footprint(p.tiles[b], s); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return footprint(p.tiles[a], s) > footprint(p.tiles[b], s); });
   std::vector<uint32_t> placed;  // by address
   for (const uint32_t t : order) {
     const int64_t bytes = footprint(p.tiles[t], s);
@@ -142,7 +152,9 @@ std::optional<uint32_t> place_densely(TileProgram& p, const Memory& m, const std
     }
     if (at + bytes > m.size) return t;
     p.tiles[t].address = at;
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), at, [&](int64_t a, uint32_t o) { return a < p.tiles[o].address; }), t);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), at,
+                                   [&](int64_t a, uint32_t o) { return a < p.tiles[o].address; }),
+                  t);
   }
   return {};
 }
@@ -150,11 +162,12 @@ std::optional<uint32_t> place_densely(TileProgram& p, const Memory& m, const std
 std::string describe(const TileProgram& p, uint32_t t) {
   const VirtualTile& tile = p.tiles[t];
   const std::string& source = p.program.sources[tile.source];
-  return "tile " + std::to_string(t) + " " + std::to_string(tile.partitions) + "x" + std::to_string(tile.bytes) + " bytes" +
-         (source.empty() ? "" : " (" + source + ")");
+  return "tile " + std::to_string(t) + " " + std::to_string(tile.partitions) + "x" + std::to_string(tile.bytes) +
+         " bytes" + (source.empty() ? "" : " (" + source + ")");
 }
 
-[[noreturn]] void does_not_fit(const TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, uint32_t culprit, const Spec& s) {
+[[noreturn]] void does_not_fit(const TileProgram& p, const Memory& m, const std::vector<LiveRange>& live,
+                               uint32_t culprit, const Spec& s) {
   // The fullest moment of the culprit's life.
   int64_t fullest = 0;
   std::vector<uint32_t> worst;
@@ -172,11 +185,14 @@ std::string describe(const TileProgram& p, uint32_t t) {
     fullest = bytes;
     worst = std::move(alive);
   }
-  std::stable_sort(worst.begin(), worst.end(), [&](uint32_t a, uint32_t b) { return footprint(p.tiles[a], s) > footprint(p.tiles[b], s); });
-  std::string context = std::to_string(worst.size()) + " live tiles need " + std::to_string(fullest) + " bytes per partition:";
+  std::stable_sort(worst.begin(), worst.end(),
+                   [&](uint32_t a, uint32_t b) { return footprint(p.tiles[a], s) > footprint(p.tiles[b], s); });
+  std::string context =
+      std::to_string(worst.size()) + " live tiles need " + std::to_string(fullest) + " bytes per partition:";
   for (size_t i = 0; i < std::min<size_t>(worst.size(), 4); ++i) context += (i ? ", " : " ") + describe(p, worst[i]);
   throw Error(Fault::unsupported,
-              "tiles that are alive together exceed " + std::string(m.space == Space::sbuf ? "SBUF" : "PSUM") + "'s " + std::to_string(m.size) + " bytes per partition",
+              "tiles that are alive together exceed " + std::string(m.space == Space::sbuf ? "SBUF" : "PSUM") + "'s " +
+                  std::to_string(m.size) + " bytes per partition",
               context + " in " + p.program.name);
 }
 

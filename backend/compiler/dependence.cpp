@@ -7,7 +7,9 @@
 namespace trn::compiler {
 namespace {
 
-constexpr int64_t kGrain = 2048;         // on-chip bucket: one PSUM bank, one row of 512 fp32
+constexpr int64_t kGrain = 2048;  // on-chip bucket: one PSUM bank, one row of 512 fp32
+constexpr int64_t kRow = 1024;    // a step of so many bytes on chip: what it repeats is entered row by row
+constexpr int64_t kMostRows = 64;
 constexpr int64_t kWritesPerBucket = 4;  // of an HBM slot, on average
 
 // Byte steps of an operand's dims that move, with its offset.
@@ -51,6 +53,32 @@ struct Walk {
     offset -= row * pitch;
     return end - row * pitch <= pitch;
   }
+  bool is_dense() const {
+    int64_t reach = element;
+    for (int found = 0; found < dims; ++found) {
+      int next = 0;
+      while (next < dims && std::abs(step[next]) != reach) ++next;
+      if (next == dims) return false;
+      reach *= count[next];
+    }
+    return true;
+  }
+  // visit(begin, end, dense) for the parts of the pattern that stand far apart.
+  template <class Visit>
+  void for_each_row(Visit&& visit) const {
+    int64_t begin, end;
+    range(begin, end);
+    int outer = 0;
+    for (int i = 1; i < dims; ++i)
+      if (std::abs(step[i]) > std::abs(step[outer])) outer = i;
+    if (dims == 0 || std::abs(step[outer]) < kRow || count[outer] > kMostRows || is_dense())
+      return visit(begin, end, is_dense());
+    Walk row = *this;
+    row.step[outer] = step[dims - 1];
+    row.count[outer] = count[dims - 1];
+    --row.dims;
+    for (int64_t i = 0; i < count[outer]; ++i, row.offset += step[outer]) row.for_each_row(visit);
+  }
 };
 
 bool overlaps(Walk a, Walk b) {
@@ -79,9 +107,11 @@ std::pair<int, int> partitions(const Access& a) {
 template <class C>
 bool uses_registers(const void* args) {
   bool uses = false;
-  for_each_field<C>(*static_cast<const typename C::Args*>(args), [&](std::string_view, const auto& value, std::string_view) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, ReduceCmd>) uses = value != ReduceCmd::idle;
-  });
+  for_each_field<C>(*static_cast<const typename C::Args*>(args),
+                    [&](std::string_view, const auto& value, std::string_view) {
+                      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, ReduceCmd>)
+                        uses = value != ReduceCmd::idle;
+                    });
   return uses;
 }
 
@@ -106,17 +136,7 @@ bool overlaps(const Access& a, const Access& b) {
   return a0 < b1 && b0 < a1 && overlaps(Walk(a), Walk(b));
 }
 
-bool is_dense(const Access& a) {
-  const Walk w(a);
-  int64_t reach = w.element;
-  for (int found = 0; found < w.dims; ++found) {
-    int next = 0;
-    while (next < w.dims && std::abs(w.step[next]) != reach) ++next;
-    if (next == w.dims) return false;
-    reach *= w.count[next];
-  }
-  return true;
-}
+bool is_dense(const Access& a) { return Walk(a).is_dense(); }
 
 bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard) {
   if (row(producer).is_dma || producer.core != consumer.core || producer.engine != consumer.engine) return false;
@@ -124,7 +144,8 @@ bool is_met_by_engine_order(const Instruction& producer, const Instruction& cons
   return hazard == Hazard::write_after_write && producer.engine == Engine::tensor && !row(consumer).is_dma;
 }
 
-Dependences::Dependences(const TileProgram& p, const Spec& s) : p_(p), placed_(p.allocated), registers_(2 * kEngines, kNone) {
+Dependences::Dependences(const TileProgram& p, const Spec& s)
+    : p_(p), placed_(p.allocated), registers_(2 * kEngines, kNone) {
   if (placed_) {
     for (int core = 0; core < p.program.cores; ++core) {
       tiles_.push_back(add_region(static_cast<int64_t>(s.sbuf_partition_bytes), kGrain));
@@ -144,7 +165,8 @@ Dependences::Dependences(const TileProgram& p, const Spec& s) : p_(p), placed_(p
   }
   slots_.resize(p.program.slots.size());
   for (size_t slot = 0; slot < writes.size(); ++slot) {
-    const int64_t bytes = std::max<int64_t>(p.program.slots[slot].bytes, 1), buckets = writes[slot] / kWritesPerBucket + 1;
+    const int64_t bytes = std::max<int64_t>(p.program.slots[slot].bytes, 1),
+                  buckets = writes[slot] / kWritesPerBucket + 1;
     if (writes[slot] > 0) slots_[slot] = add_region(bytes, (bytes + buckets - 1) / buckets);
   }
   records_.reserve(p.program.instructions.size());
@@ -181,31 +203,47 @@ const std::vector<Dependences::Edge>& Dependences::next() {
 void Dependences::touch(const Access& a, bool written, uint8_t core, bool whole_slot) {
   const Region& region = region_of(a, core);
   if (region.first == kNone || region.count == 0) return;
-  ByteRange range = byte_range(a);
-  const bool whole = whole_slot && a.space == Space::hbm;
-  if (whole) range = {0, region.count * region.grain};
   const auto [partition, partition_end] = partitions(a);
-  Record use{.access = whole ? nullptr : &a, .begin = 0, .end = 0, .instruction = at_, .next = kNone,
-             .partition = static_cast<uint8_t>(partition), .partition_end = static_cast<uint8_t>(partition_end),
-             .dense = !whole && is_dense(a)};
-  const int64_t first = std::clamp<int64_t>(range.begin / region.grain, 0, region.count - 1);
-  const int64_t last = std::clamp<int64_t>((range.end - 1) / region.grain, first, region.count - 1);
-  for (int64_t b = first; b <= last; ++b) {
-    Bucket& bucket = buckets_[region.first + b];
-    use.begin = std::max(range.begin, b * region.grain);
-    use.end = std::min(range.end, (b + 1) * region.grain);
-    scan(bucket.writes, use, written, written ? Hazard::write_after_write : Hazard::read_after_write);
-    if (written) scan(bucket.reads, use, true, Hazard::write_after_read);
-    insert(written ? bucket.writes : bucket.reads, use);
+  Record use{.access = &a,
+             .begin = 0,
+             .end = 0,
+             .instruction = at_,
+             .next = kNone,
+             .partition = static_cast<uint8_t>(partition),
+             .partition_end = static_cast<uint8_t>(partition_end),
+             .dense = false};
+  const auto enter = [&](int64_t begin, int64_t end, bool dense) {
+    use.dense = dense;
+    const int64_t first = std::clamp<int64_t>(begin / region.grain, 0, region.count - 1);
+    const int64_t last = std::clamp<int64_t>((end - 1) / region.grain, first, region.count - 1);
+    for (int64_t b = first; b <= last; ++b) {
+      Bucket& bucket = buckets_[region.first + b];
+      use.begin = std::max(begin, b * region.grain);
+      use.end = std::min(end, (b + 1) * region.grain);
+      scan(bucket.writes, use, written, written ? Hazard::write_after_write : Hazard::read_after_write);
+      if (written) scan(bucket.reads, use, true, Hazard::write_after_read);
+      insert(written ? bucket.writes : bucket.reads, use);
+    }
+  };
+  if (a.on_chip()) return Walk(a).for_each_row(enter);
+  if (whole_slot) {
+    use.access = nullptr;
+    return enter(0, region.count * region.grain, false);
   }
+  const Walk walk(a);
+  int64_t begin, end;
+  walk.range(begin, end);
+  enter(begin, end, walk.is_dense());
 }
 
 bool Dependences::meet(const Record& r, const Record& use) {
-  if (r.end <= use.begin || use.end <= r.begin || r.partition_end <= use.partition || use.partition_end <= r.partition) return false;
+  if (r.end <= use.begin || use.end <= r.begin || r.partition_end <= use.partition || use.partition_end <= r.partition)
+    return false;
   return (r.dense && use.dense) || !r.access || !use.access || overlaps(Walk(*r.access), Walk(*use.access));
 }
 
-// What a write replaces needs no record: whoever comes later waits for the write. Cuts off what is replaced; true if nothing remains.
+// What a write replaces needs no record: whoever comes later waits for the write. Cuts off what is replaced; true if
+// nothing remains.
 bool Dependences::replaces(const Record& write, Record& r) {
   if (write.dense && write.partition <= r.partition && write.partition_end >= r.partition_end) {
     if (write.begin <= r.begin && r.end <= write.end) return true;

@@ -4,8 +4,8 @@
 
 namespace trn::compiler {
 
-// TRNSIM_DUMP=DIR writes each compilation's stages as DIR/NUMBER.PROGRAM.STAGE.txt; without it this costs one test per stage. Throws
-// trn::Error(illegal) if DIR cannot be written.
+// TRNSIM_DUMP=DIR writes each compilation's stages as DIR/NUMBER.PROGRAM.STAGE.txt; without it this costs one test per
+// stage. Throws trn::Error(illegal) if DIR cannot be written.
 class Dump {
  public:
   explicit Dump(const std::string& program);

@@ -63,17 +63,19 @@ size_t hash(const Node& n) {
 bool same_bits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 
 bool same(const Node& a, const Node& b) {
-  return a.op == b.op && a.dtype == b.dtype && a.alu == b.alu && a.fn == b.fn && same_bits(a.value, b.value) && a.start == b.start &&
-         a.stop == b.stop && a.step == b.step && a.dim == b.dim && a.descending == b.descending && a.slot == b.slot && a.offset == b.offset &&
-         a.shape == b.shape && a.inputs == b.inputs && a.axes == b.axes && a.strides == b.strides;
+  return a.op == b.op && a.dtype == b.dtype && a.alu == b.alu && a.fn == b.fn && same_bits(a.value, b.value) &&
+         a.start == b.start && a.stop == b.stop && a.step == b.step && a.dim == b.dim && a.descending == b.descending &&
+         a.slot == b.slot && a.offset == b.offset && a.shape == b.shape && a.inputs == b.inputs && a.axes == b.axes &&
+         a.strides == b.strides;
 }
 
 }  // namespace
 
 std::string_view name(Op op) {
-  constexpr std::string_view names[] = {"input",  "constant", "iota",   "map1",   "map2",       "select", "cast",    "expand", "permute",
-                                        "reshape", "slice",   "flip",   "concat", "pad",        "reduce", "arg_reduce", "scan", "matmul",
-                                        "gather", "scatter",  "take",   "put",    "sort",       "arg_sort", "random", "output"};
+  constexpr std::string_view names[] = {"input",  "constant",   "iota",     "map1",   "map2",   "select",  "cast",
+                                        "expand", "permute",    "reshape",  "slice",  "flip",   "concat",  "pad",
+                                        "reduce", "arg_reduce", "scan",     "matmul", "gather", "scatter", "take",
+                                        "put",    "sort",       "arg_sort", "random", "output"};
   static_assert(std::size(names) == static_cast<size_t>(Op::output) + 1);
   return names[static_cast<size_t>(op)];
 }
@@ -97,7 +99,8 @@ void Graph::require_dim(const Node& n) const {
 }
 
 NodeId Graph::add(Node n) {
-  for (NodeId i : n.inputs) require(i >= 0 && i < static_cast<NodeId>(nodes.size()), "operand is not a node of this graph", {.op = n.op});
+  for (NodeId i : n.inputs)
+    require(i >= 0 && i < static_cast<NodeId>(nodes.size()), "operand is not a node of this graph", {.op = n.op});
   const auto [first, last] = known_.equal_range(hash(n));
   for (auto i = first; i != last; ++i)
     if (same(nodes[i->second], n)) return i->second;
@@ -118,7 +121,8 @@ void Graph::require_inside(const Node& n) const {
     (reach < 0 ? low : high) += reach;
   }
   const int64_t size = size_of(n.dtype);
-  require(n.offset + low * size >= 0 && n.offset + (high + 1) * size <= slots[n.slot].bytes, "view reaches outside its slot " + slots[n.slot].name, n);
+  require(n.offset + low * size >= 0 && n.offset + (high + 1) * size <= slots[n.slot].bytes,
+          "view reaches outside its slot " + slots[n.slot].name, n);
 }
 
 uint32_t Graph::slot(Slot s) {
@@ -172,10 +176,14 @@ NodeId Graph::map(AluOp op, NodeId a) {
 }
 
 NodeId Graph::select(NodeId predicate, NodeId on_true, NodeId on_false) {
-  Node n{.op = Op::select, .dtype = at(on_true).dtype, .shape = at(predicate).shape, .inputs = {predicate, on_true, on_false}};
+  Node n{.op = Op::select,
+         .dtype = at(on_true).dtype,
+         .shape = at(predicate).shape,
+         .inputs = {predicate, on_true, on_false}};
   require(at(predicate).dtype == Dtype::boolean, "predicate is not boolean", n);
   require(at(on_true).dtype == at(on_false).dtype, "operands have different dtypes; cast first", n);
-  require(broadcast(n.shape, at(on_true).shape) && broadcast(n.shape, at(on_false).shape), "shapes do not broadcast", n);
+  require(broadcast(n.shape, at(on_true).shape) && broadcast(n.shape, at(on_false).shape), "shapes do not broadcast",
+          n);
   return add(std::move(n));
 }
 
@@ -219,7 +227,8 @@ NodeId Graph::slice(NodeId a, int dim, int64_t start, int64_t stop, int64_t step
   n.step = step;
   n.dim = dim;
   require_dim(n);
-  require(step >= 1 && start >= 0 && start <= stop && stop <= at(a).shape[dim], "need 0 <= start <= stop <= size and step >= 1", n);
+  require(step >= 1 && start >= 0 && start <= stop && stop <= at(a).shape[dim],
+          "need 0 <= start <= stop <= size and step >= 1", n);
   n.shape = at(a).shape;
   n.shape[dim] = (stop - start + step - 1) / step;
   if (n.shape == at(a).shape && step == 1) return a;
@@ -260,7 +269,8 @@ NodeId Graph::pad(NodeId a, int dim, int64_t low, int64_t high, double value) {
   n.dim = dim;
   require_dim(n);
   const int64_t size = at(a).shape[dim];
-  require(low + high + size >= 0 && size + std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0) >= 0, "crops more than there is", n);
+  require(low + high + size >= 0 && size + std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0) >= 0,
+          "crops more than there is", n);
   n.shape = at(a).shape;
   n.shape[dim] += low + high;
   return add(std::move(n));
@@ -307,7 +317,8 @@ NodeId Graph::matmul(NodeId a, NodeId b, Dtype dtype) {
   const Dims &x = at(a).shape, &y = at(b).shape;
   require(x.size() >= 2 && y.size() >= 2, "needs matrices", n);
   require(at(a).dtype == at(b).dtype, "operands have different dtypes; cast first", n);
-  require(is_float(at(a).dtype) && size_of(at(a).dtype) <= 4 && is_float(dtype), "the tensor engine multiplies floating operands", n);
+  require(is_float(at(a).dtype) && size_of(at(a).dtype) <= 4 && is_float(dtype),
+          "the tensor engine multiplies floating operands", n);
   require(x.back() == y[y.size() - 2], "contraction sizes differ", n);
   n.shape.assign(x.begin(), x.end() - 2);
   require(broadcast(n.shape, Dims(y.begin(), y.end() - 2)), "batch dims do not broadcast", n);
@@ -331,7 +342,8 @@ NodeId Graph::scatter(AluOp op, NodeId base, NodeId index, NodeId rows) {
   require(!n.shape.empty(), "base has no rows", n);
   require(at(index).dtype == Dtype::int32 && at(index).shape.size() == 1, "index is not a vector of int32", n);
   require(at(rows).dtype == n.dtype, "operands have different dtypes; cast first", n);
-  require(same_except(at(rows).shape, n.shape, 0) && at(rows).shape[0] == at(index).shape[0], "need one row of base's shape per index", n);
+  require(same_except(at(rows).shape, n.shape, 0) && at(rows).shape[0] == at(index).shape[0],
+          "need one row of base's shape per index", n);
   return add(std::move(n));
 }
 
@@ -342,7 +354,8 @@ NodeId Graph::take(NodeId a, NodeId index, int dim) {
   require(at(index).dtype == Dtype::int32, "index is not int32", n);
   require(n.shape.size() == at(a).shape.size(), "index has another rank", n);
   for (size_t i = 0; i < n.shape.size(); ++i)
-    require(static_cast<int>(i) == dim || n.shape[i] <= at(a).shape[i], "index is larger than the operand outside dim", n);
+    require(static_cast<int>(i) == dim || n.shape[i] <= at(a).shape[i], "index is larger than the operand outside dim",
+            n);
   return add(std::move(n));
 }
 
@@ -356,7 +369,8 @@ NodeId Graph::put(AluOp op, NodeId a, NodeId index, NodeId src, int dim) {
   require(at(src).dtype == n.dtype, "operands have different dtypes; cast first", n);
   require(i.size() == n.shape.size() && s.size() == n.shape.size(), "operands have different ranks", n);
   for (size_t k = 0; k < n.shape.size(); ++k)
-    require(i[k] <= s[k] && (static_cast<int>(k) == dim || i[k] <= n.shape[k]), "index is larger than src, or than the operand outside dim", n);
+    require(i[k] <= s[k] && (static_cast<int>(k) == dim || i[k] <= n.shape[k]),
+            "index is larger than src, or than the operand outside dim", n);
   return add(std::move(n));
 }
 
@@ -388,7 +402,8 @@ void Graph::output(NodeId value, uint32_t slot, Dims strides, int64_t offset) {
   n.strides = std::move(strides);
   n.offset = offset;
   require_inside(n);
-  for (size_t i = 0; i < n.shape.size(); ++i) require(n.shape[i] <= 1 || n.strides[i] != 0, "result elements overlap", n);
+  for (size_t i = 0; i < n.shape.size(); ++i)
+    require(n.shape[i] <= 1 || n.strides[i] != 0, "result elements overlap", n);
   nodes.push_back(std::move(n));
 }
 
@@ -401,8 +416,8 @@ std::string listing(const Graph& g) {
   std::string out = "graph " + g.name + "\n";
   for (size_t i = 0; i < g.slots.size(); ++i) {
     const Slot& s = g.slots[i];
-    out += "  slot " + std::to_string(i) + " " + std::string(name(s.use)) + " " + s.name + " " + std::string(name(s.dtype)) + text(s.shape) + " " +
-           std::to_string(s.bytes) + " bytes\n";
+    out += "  slot " + std::to_string(i) + " " + std::string(name(s.use)) + " " + s.name + " " +
+           std::string(name(s.dtype)) + text(s.shape) + " " + std::to_string(s.bytes) + " bytes\n";
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& n = g.nodes[i];
@@ -411,7 +426,8 @@ std::string listing(const Graph& g) {
     if (n.alu != AluOp::bypass) out += " " + std::string(name(n.alu));
     for (NodeId input : n.inputs) out += " %" + std::to_string(input);
     if (n.op == Op::constant || n.op == Op::pad) out += " " + text(n.value);
-    if (n.op == Op::slice) out += " " + std::to_string(n.start) + ":" + std::to_string(n.stop) + ":" + std::to_string(n.step);
+    if (n.op == Op::slice)
+      out += " " + std::to_string(n.start) + ":" + std::to_string(n.stop) + ":" + std::to_string(n.step);
     if (n.op == Op::pad) out += " " + std::to_string(n.start) + "," + std::to_string(n.stop);
     if (n.dim) out += " dim " + std::to_string(n.dim);
     if (n.descending) out += " descending";

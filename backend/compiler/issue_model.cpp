@@ -23,7 +23,8 @@ IssueCost dma_cost(const Transfer& t, const Spec& s) {
   const double rows = static_cast<double>(std::max<int64_t>(t.rows, 1));
   const double groups = std::ceil(rows / s.dma_partitions_per_engine);
   const double rounds = std::ceil(groups / s.dma_engines);
-  const double in_round = rows > s.dma_partitions_per_engine ? s.dma_partitions_per_engine : std::max(1.0, rows / s.dma_engines);
+  const double in_round =
+      rows > s.dma_partitions_per_engine ? s.dma_partitions_per_engine : std::max(1.0, rows / s.dma_engines);
   const double engines = rows > s.dma_partitions_per_engine ? std::min<double>(groups, s.dma_engines) : s.dma_engines;
   IssueCost c{};
   c.is_dma = true;
@@ -58,7 +59,8 @@ IssueCost issue_cost(const Program& p, const Instruction& i, const Spec& s) {
   IssueCost c{};
   c.busy = static_cast<float>(std::max(cost.busy, cost.preload) * cycle);
   c.latency = static_cast<float>(cost.latency * cycle + s.semaphore_post_ns + semaphore_ns(i.engine, s));
-  if (i.engine == Engine::tensor) c.latency = static_cast<float>(c.busy + s.pe_latency_ns + s.semaphore_post_ns + s.semaphore_wait_vector_ns);
+  if (i.engine == Engine::tensor)
+    c.latency = static_cast<float>(c.busy + s.pe_latency_ns + s.semaphore_post_ns + s.semaphore_wait_vector_ns);
   c.table = cost.table_load ? static_cast<int16_t>(cost.table) : int16_t{-1};
   return c;
 }

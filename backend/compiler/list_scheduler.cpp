@@ -22,7 +22,12 @@ int memory_of(const VirtualTile& t) { return t.core * 2 + (t.space == Space::psu
 }  // namespace
 
 ListScheduler::ListScheduler(const TileProgram& p, const ScheduleProblem& problem, Queues queues, const Spec& s)
-    : all_(p.program.instructions), tile_(p.tiles), problem_(problem), model_(s), count_(static_cast<uint32_t>(all_.size())), queues_(queues) {
+    : all_(p.program.instructions),
+      tile_(p.tiles),
+      problem_(problem),
+      model_(s),
+      count_(static_cast<uint32_t>(all_.size())),
+      queues_(queues) {
   find_successors();
   find_priorities();
   live_ = live_ranges(p);
@@ -65,7 +70,8 @@ void ListScheduler::find_live_bytes(const Spec& s) {
   for (int m = 0; m < kMemories; ++m) {
     alive_[m].assign(blocks, 0);
     const double fill = m % 2 ? 1 : kSbufFill;
-    capacity_[m] = static_cast<int64_t>(static_cast<double>(trn::compiler::capacity(m % 2 ? Space::psum : Space::sbuf, s)) * fill);
+    capacity_[m] =
+        static_cast<int64_t>(static_cast<double>(trn::compiler::capacity(m % 2 ? Space::psum : Space::sbuf, s)) * fill);
   }
   std::vector<std::array<int64_t, kMemories>> change(count_ + 1);
   for (uint32_t t = 0; t < tile_.size(); ++t) {
@@ -136,7 +142,8 @@ ListScheduler::Candidate ListScheduler::best_transfer(int core) const {
     if (best.instruction != count_ && ++scanned > kScan) break;
     if (best.instruction != count_ && ready_[i] >= best.start) continue;
     const Engine own = all_[i].engine, other = own == Engine::sync ? Engine::scalar : Engine::sync;
-    const double here = model_.start(all_[i], problem_.cost[i], ready_[i]), there = model_.start(on(all_[i], other), problem_.cost[i], ready_[i]);
+    const double here = model_.start(all_[i], problem_.cost[i], ready_[i]),
+                 there = model_.start(on(all_[i], other), problem_.cost[i], ready_[i]);
     const bool moves = there + problem_.cost[i].busy < here;
     const double start = moves ? there : here;
     if ((best.instruction != count_ && start >= best.start) || !fits(i)) continue;

@@ -11,7 +11,9 @@ namespace trn::compiler {
 // Lists of numbers per row, stored as one array.
 struct Lists {
   std::vector<uint32_t> first, item;
-  std::span<const uint32_t> operator[](uint32_t row) const { return {item.data() + first[row], first[row + 1] - first[row]}; }
+  std::span<const uint32_t> operator[](uint32_t row) const {
+    return {item.data() + first[row], first[row + 1] - first[row]};
+  }
 };
 
 // What a search for a better order needs to know about a TileProgram.
@@ -32,8 +34,9 @@ inline constexpr int kMemories = kMostCores * 2;  // sbuf and psum of each core
 // Whether transfers stay on the queue that the kernel chose, or go to whichever hardware queue can take them first.
 enum class Queues : uint8_t { kept, shared };
 
-// List scheduling: of the instructions whose operands' producers are issued, the one that can start first; of those, the one with the longest chain of
-// dependents. Tiles that are begun early must leave room for what the remaining instructions, in their old order, have alive.
+// List scheduling: of the instructions whose operands' producers are issued, the one that can start first; of those,
+// the one with the longest chain of dependents. Tiles that are begun early must leave room for what the remaining
+// instructions, in their old order, have alive.
 class ListScheduler {
  public:
   ListScheduler(const TileProgram& p, const ScheduleProblem& problem, Queues queues, const Spec& s);
@@ -66,13 +69,13 @@ class ListScheduler {
   uint32_t count_;
 
   std::vector<uint32_t> first_successor_;
-  std::vector<Edge> successor_;  // `producer` holds the successor
-  std::vector<float> chain_;     // ns from an instruction's start to the end of its longest chain of dependents
+  std::vector<Edge> successor_;    // `producer` holds the successor
+  std::vector<float> chain_;       // ns from an instruction's start to the end of its longest chain of dependents
   std::vector<uint32_t> missing_;  // producers not issued
   std::vector<double> ready_;
   std::vector<char> issued_;
-  std::array<std::vector<uint32_t>, kEngineStreams> candidates_;   // by falling chain
-  std::array<std::vector<uint32_t>, kMostCores> transfers_;        // the same, of the hardware queues, if shared
+  std::array<std::vector<uint32_t>, kEngineStreams> candidates_;  // by falling chain
+  std::array<std::vector<uint32_t>, kMostCores> transfers_;       // the same, of the hardware queues, if shared
   Queues queues_;
   uint32_t head_ = 0, admitted_ = 0;
 

@@ -1,13 +1,17 @@
 #include <algorithm>
+#include <limits>
 
 #include "backend/compiler/dependence.h"
 #include "backend/compiler/list_scheduler.h"
+#include "sim/simulate.h"
 
 namespace trn::compiler {
 namespace {
 
 constexpr double kGoodEnough = 1.02;  // of the busiest resource's time: no order is better
-constexpr double kWorthIt = 0.97;     // keep the kernel author's order unless the new one is estimated to be this much faster
+constexpr size_t kJudged = 2000;      // instructions up to which the simulator chooses between orders
+constexpr double kWorthIt =
+    0.95;  // beyond, the kernel author's order stays unless another is estimated to be this much faster
 
 ScheduleProblem analyse(const TileProgram& p, const Spec& s) {
   const std::vector<Instruction>& all = p.program.instructions;
@@ -32,7 +36,9 @@ ScheduleProblem analyse(const TileProgram& p, const Spec& s) {
     for (int k = 0; k < list.count; ++k) {
       if (!list.access[k]->on_chip()) continue;
       const uint32_t tile = list.access[k]->buffer;
-      if (std::find(out.tiles.item.begin() + out.tiles.first.back(), out.tiles.item.end(), tile) == out.tiles.item.end()) out.tiles.item.push_back(tile);
+      if (std::find(out.tiles.item.begin() + out.tiles.first.back(), out.tiles.item.end(), tile) ==
+          out.tiles.item.end())
+        out.tiles.item.push_back(tile);
     }
   }
   out.first_edge.push_back(static_cast<uint32_t>(out.edges.size()));
@@ -66,23 +72,56 @@ double busiest(const TileProgram& p, const ScheduleProblem& problem) {
   return std::max(*std::max_element(busy.begin(), busy.end()), *std::max_element(dma.begin(), dma.end()));
 }
 
+constexpr Tick kDoesNotFit = std::numeric_limits<Tick>::max();
+
+// What the simulator says of an order.
+Tick simulated(const TileProgram& p, const Spec& s) try {
+  return simulate(synchronise(allocate(p, s), s), s).makespan;
+} catch (const Error& e) {
+  if (e.fault() != Fault::unsupported) throw;
+  return kDoesNotFit;
+}
+
+bool fits(const TileProgram& p, const Spec& s) try {
+  allocate(p, s);
+  return true;
+} catch (const Error& e) {
+  if (e.fault() != Fault::unsupported) throw;
+  return false;
+}
+
+TileProgram with(const TileProgram& p, std::vector<Instruction> order) {
+  TileProgram q = p;
+  q.program.instructions = std::move(order);
+  return q;
+}
+
 }  // namespace
 
 TileProgram schedule(TileProgram p, const Spec& s) {
   const ScheduleProblem problem = analyse(p, s);
-  double best = estimate(p, problem, s);
-  if (best <= busiest(p, problem) * kGoodEnough) return p;
-  best *= kWorthIt;
-  std::vector<Instruction> chosen;
+  const double as_written = estimate(p, problem, s);
+  if (as_written <= busiest(p, problem) * kGoodEnough) return p;
+  const bool judged = p.program.instructions.size() <= kJudged;
+  Tick best = judged ? simulated(p, s) : kDoesNotFit;
+  double limit = as_written * (judged ? 1 : kWorthIt);
+  TileProgram chosen = p;
   for (const Queues queues : {Queues::kept, Queues::shared}) {
     ListScheduler scheduler(p, problem, queues, s);
     std::vector<Instruction> order = scheduler.order();
-    if (scheduler.makespan() >= best) continue;
-    best = scheduler.makespan();
-    chosen = std::move(order);
+    if (scheduler.makespan() >= limit) continue;
+    TileProgram other = with(p, std::move(order));
+    if (judged) {
+      const Tick time = simulated(other, s);
+      if (time >= best) continue;
+      best = time;
+    } else {
+      if (!fits(other, s)) continue;
+      limit = scheduler.makespan();
+    }
+    chosen = std::move(other);
   }
-  if (!chosen.empty()) p.program.instructions = std::move(chosen);
-  return p;
+  return chosen;
 }
 
 }  // namespace trn::compiler

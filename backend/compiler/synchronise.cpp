@@ -7,7 +7,8 @@
 namespace trn::compiler {
 namespace {
 
-// Streams that complete in order, each with its own count of completions: the engines of both cores, then their DMA queues.
+// Streams that complete in order, each with its own count of completions: the engines of both cores, then their DMA
+// queues.
 constexpr int kStreams = kEngineStreams + kMostCores * static_cast<int>(kQueues.size());
 using VectorClock = std::array<uint32_t, kStreams>;
 
@@ -15,7 +16,9 @@ void join(VectorClock& into, const VectorClock& other) {
   for (int s = 0; s < kStreams; ++s) into[s] = std::max(into[s], other[s]);
 }
 
-int completion_stream(const Instruction& i) { return row(i).is_dma ? kEngineStreams + queue_stream(i) : engine_stream(i); }
+int completion_stream(const Instruction& i) {
+  return row(i).is_dma ? kEngineStreams + queue_stream(i) : engine_stream(i);
+}
 
 struct NeededWait {
   uint32_t consumer, producer;
@@ -25,7 +28,8 @@ struct NeededWait {
 std::vector<NeededWait> needed_waits(const TileProgram& p, const Spec& s) {
   const std::vector<Instruction>& all = p.program.instructions;
   std::vector<NeededWait> needed;
-  // What is known to be complete, as counts per stream: when each engine starts its next instruction, when an instruction and when a queue completes.
+  // What is known to be complete, as counts per stream: when each engine starts its next instruction, when an
+  // instruction and when a queue completes.
   std::array<VectorClock, kEngineStreams> at{};
   std::array<VectorClock, kStreams> last_done{};
   std::vector<VectorClock> done(all.size());
@@ -63,7 +67,8 @@ Program synchronise(TileProgram p, const Spec& s) {
   Program program = std::move(p.program);
   std::vector<Instruction>& all = program.instructions;
 
-  // Only what someone waits for is counted. A stream whose count reaches the semaphores' maximum goes on with a fresh one.
+  // Only what someone waits for is counted. A stream whose count reaches the semaphores' maximum goes on with a fresh
+  // one.
   constexpr uint32_t kNotCounted = 0;
   std::vector<uint32_t> value(all.size(), kNotCounted);
   for (const NeededWait& w : needed) value[w.producer] = 1;
@@ -75,7 +80,8 @@ Program synchronise(TileProgram p, const Spec& s) {
     if (value[i] == kNotCounted) continue;
     const int stream = completion_stream(all[i]);
     if (count[stream] % most == 0) {
-      if (semaphores >= s.semaphores) throw Error(Fault::unsupported, "Program needs more semaphores than a core has", program.name);
+      if (semaphores >= s.semaphores)
+        throw Error(Fault::unsupported, "Program needs more semaphores than a core has", program.name);
       semaphore[stream] = semaphores++;
     }
     value[i] = count[stream]++ % most + 1;

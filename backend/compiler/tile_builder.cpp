@@ -29,7 +29,8 @@ void append_bytes(std::string& key, const T& value) {
 Access slice(Access a, int dim, int64_t start, int64_t count, int64_t step) {
   require(dim >= 0 && dim < a.ndim, "slice of a dim that is not there", a);
   Dim& d = a.dims[dim];
-  require(start >= 0 && count >= 1 && step >= 1 && start + (count - 1) * step < d.count, "slice reaches outside its dim", a);
+  require(start >= 0 && count >= 1 && step >= 1 && start + (count - 1) * step < d.count,
+          "slice reaches outside its dim", a);
   if (dim == 0 && a.on_chip()) {
     require(step == 1, "partitions have step 1", a);
     a.partition = static_cast<uint8_t>(a.partition + start * d.step);
@@ -52,7 +53,8 @@ Access broadcast(Access a, int dim, int64_t count) {
 
 Access split(Access a, int dim, int64_t inner) {
   require(a.ndim < Access::kMaxDims, "no room for another dim", a);
-  require(dim >= (a.on_chip() ? 1 : 0) && dim < a.ndim && inner >= 1 && a.dims[dim].count % inner == 0, "dim does not split so", a);
+  require(dim >= (a.on_chip() ? 1 : 0) && dim < a.ndim && inner >= 1 && a.dims[dim].count % inner == 0,
+          "dim does not split so", a);
   const Dim whole = a.dims[dim];
   a = broadcast(a, dim, whole.count / inner);
   a.dims[dim].step = static_cast<int32_t>(whole.step * inner);
@@ -72,7 +74,8 @@ Access reinterpreted(Access a, Dtype dtype) {
   a.dtype = dtype;
   if (from == to) return a;
   const int first = a.on_chip() ? 1 : 0;
-  require(a.ndim > first && a.dims[a.ndim - 1].step == 1 && a.dims[a.ndim - 1].count * from % to == 0, "innermost dim is not whole elements", a);
+  require(a.ndim > first && a.dims[a.ndim - 1].step == 1 && a.dims[a.ndim - 1].count * from % to == 0,
+          "innermost dim is not whole elements", a);
   for (int i = first; i < a.ndim - 1; ++i) {
     require(a.dims[i].step * from % to == 0, "step is not whole elements", a);
     a.dims[i].step = a.dims[i].step * from / to;
@@ -92,19 +95,26 @@ uint32_t TileBuilder::slot(Slot s) {
 }
 
 uint32_t TileBuilder::scratch(std::string name, int64_t bytes) {
-  return slot({.name = std::move(name), .use = SlotUse::scratch, .dtype = Dtype::uint8, .bytes = bytes, .shape = {bytes}});
+  return slot(
+      {.name = std::move(name), .use = SlotUse::scratch, .dtype = Dtype::uint8, .bytes = bytes, .shape = {bytes}});
 }
 
 uint32_t TileBuilder::constant(std::string name, std::span<const std::byte> bytes, Dtype dtype) {
   std::string key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   key += static_cast<char>(dtype);
-  const auto [known, is_new] = constants_.try_emplace(std::move(key), static_cast<uint32_t>(program_.program.slots.size()));
+  const auto [known, is_new] =
+      constants_.try_emplace(std::move(key), static_cast<uint32_t>(program_.program.slots.size()));
   if (!is_new) return known->second;
   std::vector<std::byte>& all = program_.program.constants;
   all.resize((all.size() + 63) / 64 * 64);
   const auto at = static_cast<int64_t>(all.size()), size = static_cast<int64_t>(bytes.size());
   all.insert(all.end(), bytes.begin(), bytes.end());
-  return slot({.name = std::move(name), .use = SlotUse::constant, .dtype = dtype, .bytes = size, .constant_offset = at, .shape = {size / size_of(dtype)}});
+  return slot({.name = std::move(name),
+               .use = SlotUse::constant,
+               .dtype = dtype,
+               .bytes = size,
+               .constant_offset = at,
+               .shape = {size / size_of(dtype)}});
 }
 
 Tile TileBuilder::tile(Space space, int partitions, Dtype dtype, std::span<const int64_t> free) {
@@ -156,7 +166,8 @@ Engine TileBuilder::least_loaded(EngineSet among) {
   }
   int best = -1;
   for (int e = 0; e < kEngines; ++e)
-    if (among.has(static_cast<Engine>(e)) && (best < 0 || load_[core_ * kEngines + e] < load_[core_ * kEngines + best])) best = e;
+    if (among.has(static_cast<Engine>(e)) && (best < 0 || load_[core_ * kEngines + e] < load_[core_ * kEngines + best]))
+      best = e;
   if (best < 0) throw Error(Fault::internal, "no engine to choose from");
   return static_cast<Engine>(best);
 }
@@ -184,7 +195,8 @@ void TileBuilder::append(uint16_t card, Engine engine, uint32_t args, bool is_dm
 
 void TileBuilder::fail(std::string_view card, const Complaint& c) const {
   const std::string& source = program_.program.sources[source_];
-  throw Error(c.fault, c.rule, std::string(card) + (source.empty() ? "" : " of " + source) + " in " + program_.program.name);
+  throw Error(c.fault, c.rule,
+              std::string(card) + (source.empty() ? "" : " of " + source) + " in " + program_.program.name);
 }
 
 }  // namespace trn::compiler

@@ -8,11 +8,16 @@ namespace {
 using namespace trn;
 using namespace trn::compiler;
 
-// C = A B of n-cubes in bfloat16, A given transposed: row blocks of A and column blocks of B stay in SBUF while they are needed.
+// C = A B of n-cubes in bfloat16, A given transposed: row blocks of A and column blocks of B stay in SBUF while they
+// are needed.
 TileProgram matmul(int n) {
   TileBuilder t("matmul", trn2());
   for (const char* name : {"at", "b", "c"})
-    t.slot({.name = name, .use = *name == 'c' ? SlotUse::output : SlotUse::input, .dtype = Dtype::bfloat16, .bytes = int64_t{n} * n * 2, .shape = {n, n}});
+    t.slot({.name = name,
+            .use = *name == 'c' ? SlotUse::output : SlotUse::input,
+            .dtype = Dtype::bfloat16,
+            .bytes = int64_t{n} * n * 2,
+            .shape = {n, n}});
   const auto block = [n](uint32_t slot, int row, int column, int columns) {
     Access a{.space = Space::hbm, .dtype = Dtype::bfloat16, .ndim = 2};
     a.buffer = slot;

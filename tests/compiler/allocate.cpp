@@ -72,7 +72,8 @@ TEST_CASE("memory fills to the last line, and no further") {
     FAIL("nine banks of eight");
   } catch (const Error& e) {
     CHECK(e.fault() == Fault::unsupported);
-    CHECK_THAT(e.what(), Catch::Contains("exceed PSUM's 16384 bytes") && Catch::Contains("9 live tiles need 18432 bytes") && Catch::Contains("aten::everything"));
+    CHECK_THAT(e.what(), Catch::Contains("exceed PSUM's 16384 bytes") &&
+                             Catch::Contains("9 live tiles need 18432 bytes") && Catch::Contains("aten::everything"));
   }
 }
 

@@ -23,7 +23,8 @@ bool meet(const std::set<uint64_t>& a, const std::set<uint64_t>& b) {
 
 Access random_access(std::mt19937& random, Space space) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<uint32_t>(n)); };
-  Access a{.space = space, .dtype = below(2) ? Dtype::float32 : Dtype::bfloat16, .ndim = static_cast<uint8_t>(2 + below(3))};
+  Access a{
+      .space = space, .dtype = below(2) ? Dtype::float32 : Dtype::bfloat16, .ndim = static_cast<uint8_t>(2 + below(3))};
   a.offset = 400 + below(60) * 2;
   for (int i = 0; i < a.ndim; ++i) {
     constexpr int steps[] = {1, 1, 2, 3, 4, 8, 16, 0, -1, -4};
@@ -78,7 +79,8 @@ TEST_CASE("dense patterns have no holes") {
   for (int i = 0; i < 20000; ++i) {
     const Access a = random_access(random, Space::hbm);
     const auto touched = bytes(a);
-    const bool whole = static_cast<int64_t>(*touched.rbegin() - *touched.begin() + 1) == static_cast<int64_t>(touched.size());
+    const bool whole =
+        static_cast<int64_t>(*touched.rbegin() - *touched.begin() + 1) == static_cast<int64_t>(touched.size());
     if (is_dense(a)) REQUIRE(whole);
   }
 }
@@ -102,11 +104,14 @@ TEST_CASE("edges imply every conflict") {
     for (size_t i = 0; i < n; ++i) {
       const AccessList list = accesses(p.program, p.program.instructions[i]);
       for (int k = 0; k < list.count; ++k)
-        for_each_byte(*list.access[k], p.program.instructions[i].core, [&](uint64_t key) { touched[i][list.written[k]].insert(key); });
+        for_each_byte(*list.access[k], p.program.instructions[i].core,
+                      [&](uint64_t key) { touched[i][list.written[k]].insert(key); });
     }
     for (size_t j = 0; j < n; ++j)
       for (size_t i = 0; i < j; ++i)
-        if (meet(touched[i][1], touched[j][0]) || meet(touched[i][1], touched[j][1]) || meet(touched[i][0], touched[j][1])) REQUIRE(before[j][i]);
+        if (meet(touched[i][1], touched[j][0]) || meet(touched[i][1], touched[j][1]) ||
+            meet(touched[i][0], touched[j][1]))
+          REQUIRE(before[j][i]);
   }
 }
 
@@ -120,7 +125,8 @@ TEST_CASE("an indirect DMA may reach any row of its table") {
     a.dims = {Dim{64, 128}, Dim{1, 64}};
     return a;
   };
-  Access data{.space = Space::sbuf, .dtype = Dtype::float32, .ndim = 2}, index{.space = Space::sbuf, .dtype = Dtype::int32, .ndim = 2};
+  Access data{.space = Space::sbuf, .dtype = Dtype::float32, .ndim = 2},
+      index{.space = Space::sbuf, .dtype = Dtype::int32, .ndim = 2};
   data.dims = {Dim{1, 128}, Dim{1, 64}};
   index.buffer = 1;
   index.dims = {Dim{1, 128}, Dim{1, 1}};
@@ -140,7 +146,9 @@ TEST_CASE("an indirect DMA may reach any row of its table") {
   Dependences d(p, trn2());
   CHECK(d.next().empty());
   const auto reads = d.next();
-  CHECK(std::any_of(reads.begin(), reads.end(), [](const auto& e) { return e.producer == 0 && e.hazard == Hazard::read_after_write; }));
+  CHECK(std::any_of(reads.begin(), reads.end(),
+                    [](const auto& e) { return e.producer == 0 && e.hazard == Hazard::read_after_write; }));
   const auto writes = d.next();
-  CHECK(std::any_of(writes.begin(), writes.end(), [](const auto& e) { return e.producer == 1 && e.hazard == Hazard::write_after_read; }));
+  CHECK(std::any_of(writes.begin(), writes.end(),
+                    [](const auto& e) { return e.producer == 1 && e.hazard == Hazard::write_after_read; }));
 }

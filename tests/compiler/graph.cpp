@@ -38,7 +38,8 @@ TEST_CASE_METHOD(Fixture, "shapes broadcast as numpy's do") {
   CHECK(g[g.map(AluOp::add, b, a)].shape == Dims{4, 2, 3});
   CHECK(g[g.map(AluOp::add, a, c)].shape == Dims{4, 1, 3});
   CHECK(g[g.expand(b, {4, 2, 3})].shape == Dims{4, 2, 3});
-  CHECK_THAT(refused([&] { g.map(AluOp::add, a, d); }), Catch::Contains("shapes do not broadcast [map2 add of float32[4, 1, 3], float32[5]"));
+  CHECK_THAT(refused([&] { g.map(AluOp::add, a, d); }),
+             Catch::Contains("shapes do not broadcast [map2 add of float32[4, 1, 3], float32[5]"));
   CHECK_THAT(refused([&] { g.expand(a, {4, 2}); }), Catch::Contains("does not broadcast"));
 }
 
@@ -72,7 +73,10 @@ TEST_CASE_METHOD(Fixture, "views and movement") {
   CHECK(g[g.reduce(AluOp::add, a, {0, 2})].shape == Dims{1, 3, 1});
   CHECK(g[g.scan(AluOp::add, a, 1)].shape == Dims{2, 3, 4});
   CHECK_THAT(refused([&] { g.permute(a, {0, 0, 1}); }), Catch::Contains("not a permutation"));
-  CHECK_THAT(refused([&] { g.reshape(a, {5, 5}); }), Catch::Contains("element counts differ [reshape of float32[2, 3, 4] -> float32[5, 5]"));
+  CHECK_THAT(refused([&] {
+               g.reshape(a, {5, 5});
+             }),
+             Catch::Contains("element counts differ [reshape of float32[2, 3, 4] -> float32[5, 5]"));
   CHECK_THAT(refused([&] { g.slice(a, 3, 0, 1); }), Catch::Contains("dim is out of range"));
   CHECK_THAT(refused([&] { g.slice(a, 1, 2, 4); }), Catch::Contains("0 <= start <= stop <= size"));
   CHECK_THAT(refused([&] { g.pad(a, 1, -2, -2, 0); }), Catch::Contains("crops more"));
@@ -90,8 +94,12 @@ TEST_CASE_METHOD(Fixture, "products and indexing") {
   CHECK(g[g.take(table, in({2, 6}, Dtype::int32), 0)].shape == Dims{2, 6});
   CHECK(g[g.put(AluOp::bypass, table, in({2, 5}, Dtype::int32), in({2, 6}), 0)].shape == Dims{10, 6});
   CHECK(g[g.random(in({4}, Dtype::uint32), {3, 3})].dtype == Dtype::uint32);
-  CHECK_THAT(refused([&] { g.matmul(b, b, Dtype::float32); }), Catch::Contains("contraction sizes differ [matmul of float32[7, 3, 4], float32[7, 3, 4]"));
-  CHECK_THAT(refused([&] { g.matmul(in({3, 3}, Dtype::int32), in({3, 3}, Dtype::int32), Dtype::float32); }), Catch::Contains("floating operands"));
+  CHECK_THAT(refused([&] { g.matmul(b, b, Dtype::float32); }),
+             Catch::Contains("contraction sizes differ [matmul of float32[7, 3, 4], float32[7, 3, 4]"));
+  CHECK_THAT(refused([&] {
+               g.matmul(in({3, 3}, Dtype::int32), in({3, 3}, Dtype::int32), Dtype::float32);
+             }),
+             Catch::Contains("floating operands"));
   CHECK_THAT(refused([&] { g.gather(table, in({4})); }), Catch::Contains("not a vector of int32"));
   CHECK_THAT(refused([&] { g.take(table, in({2, 7}, Dtype::int32), 0); }), Catch::Contains("larger than the operand"));
   CHECK_THAT(refused([&] { g.scatter(AluOp::add, table, index, in({3, 6})); }), Catch::Contains("one row"));
@@ -122,7 +130,10 @@ TEST_CASE_METHOD(Fixture, "views stay inside their slots") {
   CHECK_NOTHROW(g.input(small, Dtype::float32, {3}, {-1}, 8));
   CHECK_NOTHROW(g.input(small, Dtype::float32, {100, 0}, {1, 1}));
   CHECK_NOTHROW(g.input(small, Dtype::float32, {1000}, {0}));
-  CHECK_THAT(refused([&] { g.input(small, Dtype::float32, {2, 3}, {3, 1}, 4); }), Catch::Contains("reaches outside its slot y"));
+  CHECK_THAT(refused([&] {
+               g.input(small, Dtype::float32, {2, 3}, {3, 1}, 4);
+             }),
+             Catch::Contains("reaches outside its slot y"));
   CHECK_THAT(refused([&] { g.input(small, Dtype::float32, {3}, {-1}, 4); }), Catch::Contains("reaches outside"));
   CHECK_THAT(refused([&] { g.input(9, Dtype::float32, {1}, {1}); }), Catch::Contains("slot does not exist"));
   CHECK_NOTHROW(g.output(a, small, {3, 1}));
@@ -133,5 +144,7 @@ TEST_CASE_METHOD(Fixture, "views stay inside their slots") {
 TEST_CASE_METHOD(Fixture, "a listing shows every node") {
   const NodeId x = in({4}), two = g.constant(2.5, Dtype::float32);
   g.output(g.map(AluOp::add, x, two), slot, {1});
-  CHECK_THAT(listing(g), Catch::Contains("%1 = constant 2.5 : float32[]") && Catch::Contains("%2 = map2 add %0 %1 : float32[4]") && Catch::Contains("%3 = output %2 slot 0 strides [1] +0"));
+  CHECK_THAT(listing(g), Catch::Contains("%1 = constant 2.5 : float32[]") &&
+                             Catch::Contains("%2 = map2 add %0 %1 : float32[4]") &&
+                             Catch::Contains("%3 = output %2 slot 0 strides [1] +0"));
 }

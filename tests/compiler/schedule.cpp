@@ -11,7 +11,8 @@ using namespace trn::compiler::test;
 
 namespace {
 
-// Load, two activations, store, tile after tile in the order that a simple kernel writes them: Scalar's stores hold up its next activation.
+// Load, two activations, store, tile after tile in the order that a simple kernel writes them: Scalar's stores hold up
+// its next activation.
 TileProgram pointwise(int tiles) {
   TileBuilder t("pointwise", trn2());
   const int64_t bytes = int64_t{tiles} * 128 * 512 * 4;
@@ -34,7 +35,8 @@ TileProgram pointwise(int tiles) {
   return std::move(t).finish();
 }
 
-// Vector and Scalar take turns on each block of columns, block after block: as written, each waits for the other's latency.
+// Vector and Scalar take turns on each block of columns, block after block: as written, each waits for the other's
+// latency.
 TileProgram ping_pong(int blocks) {
   TileBuilder t("ping_pong", trn2());
   const int columns = blocks * 128;
@@ -117,9 +119,9 @@ TEST_CASE("independent work fills the time that an engine would wait for another
   CHECK(scheduled < as_written * 7 / 10);  // both contain the same long load and store
 }
 
-TEST_CASE("an order that keeps the busiest engine busy stays") {
+TEST_CASE("no order is worse than the one that was written") {
   const TileProgram before = pointwise(32);
   const TileProgram after = schedule(before, trn2());
   const Tick as_written = simulate(synchronise(allocate(before, trn2()), trn2()), trn2()).makespan;
-  CHECK(simulate(synchronise(allocate(after, trn2()), trn2()), trn2()).makespan <= as_written * 102 / 100);
+  CHECK(simulate(synchronise(allocate(after, trn2()), trn2()), trn2()).makespan <= as_written);
 }

@@ -8,8 +8,8 @@
 #include "backend/compiler/tile_program.h"
 #include "isa/isa.h"
 
-// Tests of the passes do not ask what an instruction computes, only what it may see: here each written byte becomes a fresh symbol made from
-// everything that the instruction read.
+// Tests of the passes do not ask what an instruction computes, only what it may see: here each written byte becomes a
+// fresh symbol made from everything that the instruction read.
 namespace trn::compiler::test {
 
 using Symbol = uint64_t;
@@ -24,13 +24,15 @@ void for_each_byte(const Access& a, uint8_t core, Visit&& visit) {
   for (int64_t n = a.elements(); n > 0; --n) {
     int64_t offset = a.offset, partition = a.on_chip() ? a.partition : 0;
     for (int i = 0; i < a.ndim; ++i) {
-      if (i == 0 && a.on_chip()) partition += int64_t{at[0]} * a.dims[0].step;
-      else offset += int64_t{at[i]} * a.dims[i].step * size;
+      if (i == 0 && a.on_chip())
+        partition += int64_t{at[0]} * a.dims[0].step;
+      else
+        offset += int64_t{at[i]} * a.dims[i].step * size;
     }
     const uint64_t owner = a.space == Space::hbm ? 0 : core + 1;
     for (int b = 0; b < size; ++b)
-      visit(static_cast<uint64_t>(a.space) << 62 | owner << 60 | uint64_t{a.buffer} << 40 | static_cast<uint64_t>(partition) << 32 |
-            static_cast<uint64_t>(offset + b));
+      visit(static_cast<uint64_t>(a.space) << 62 | owner << 60 | uint64_t{a.buffer} << 40 |
+            static_cast<uint64_t>(partition) << 32 | static_cast<uint64_t>(offset + b));
     for (int i = a.ndim; i-- > 0;) {
       if (++at[i] < a.dims[i].count) break;
       at[i] = 0;
@@ -79,8 +81,9 @@ inline std::vector<std::pair<uint64_t, Symbol>> hbm(const Symbols& m) {
   return out;
 }
 
-// Any run that the semaphores allow: engines start their instructions in order and finish them in order, any time later; operands are read at the start;
-// a DMA reads and writes at arbitrary moments between its trigger and its completion, and queues complete in order. Empty on deadlock.
+// Any run that the semaphores allow: engines start their instructions in order and finish them in order, any time
+// later; operands are read at the start; a DMA reads and writes at arbitrary moments between its trigger and its
+// completion, and queues complete in order. Empty on deadlock.
 inline Symbols interleaved(const Program& p, std::mt19937& random) {
   struct Flight {
     const Instruction* i;
@@ -106,7 +109,8 @@ inline Symbols interleaved(const Program& p, std::mt19937& random) {
     for (int e = 0; e < 2 * kEngines; ++e) {
       if (pc[e] < stream[e].size()) {
         const auto waits = p.waits_of(*stream[e][pc[e]]);
-        if (std::all_of(waits.begin(), waits.end(), [&](const Wait& w) { return semaphore[w.semaphore] >= w.value; })) choices.push_back({0, e, 0});
+        if (std::all_of(waits.begin(), waits.end(), [&](const Wait& w) { return semaphore[w.semaphore] >= w.value; }))
+          choices.push_back({0, e, 0});
       }
       if (!running[e].empty()) choices.push_back({1, e, 0});
     }
@@ -117,8 +121,10 @@ inline Symbols interleaved(const Program& p, std::mt19937& random) {
     const Choice c = choices[random() % choices.size()];
     if (c.kind == 0) {
       const Instruction& i = *stream[c.index][pc[c.index]++];
-      if (row(i).is_dma) queue[i.core * 3 + i.queue].push_back({&i});
-      else running[c.index].push_back({&i, read(p, i, m)});
+      if (row(i).is_dma)
+        queue[i.core * 3 + i.queue].push_back({&i});
+      else
+        running[c.index].push_back({&i, read(p, i, m)});
     } else if (c.kind == 1) {
       const Flight f = running[c.index].front();
       running[c.index].pop_front();
@@ -138,14 +144,19 @@ inline Symbols interleaved(const Program& p, std::mt19937& random) {
   return m;
 }
 
-// Pairs of conflicting instructions that the semaphores and the engines' order leave unordered, found by brute force: every byte of every pair, and the
-// transitive closure over "starts" and "completes" events.
+// Pairs of conflicting instructions that the semaphores and the engines' order leave unordered, found by brute force:
+// every byte of every pair, and the transitive closure over "starts" and "completes" events.
 inline int unordered_conflicts(const Program& p) {
   const size_t n = p.instructions.size();
   using Row = std::vector<bool>;
-  std::vector<Row> before(2 * n, Row(2 * n));  // [a][b]: a happens before b; event 2i starts, 2i+1 completes instruction i
-  const auto engine = [&](size_t i) { return p.instructions[i].core * kEngines + static_cast<int>(p.instructions[i].engine); };
-  const auto stream = [&](size_t i) { return row(p.instructions[i]).is_dma ? 100 + p.instructions[i].core * 3 + p.instructions[i].queue : engine(i); };
+  std::vector<Row> before(2 * n,
+                          Row(2 * n));  // [a][b]: a happens before b; event 2i starts, 2i+1 completes instruction i
+  const auto engine = [&](size_t i) {
+    return p.instructions[i].core * kEngines + static_cast<int>(p.instructions[i].engine);
+  };
+  const auto stream = [&](size_t i) {
+    return row(p.instructions[i]).is_dma ? 100 + p.instructions[i].core * 3 + p.instructions[i].queue : engine(i);
+  };
   for (size_t j = 0; j < n; ++j) {
     Row at_start(2 * n);
     const auto after = [&](size_t event) {
@@ -170,7 +181,8 @@ inline int unordered_conflicts(const Program& p) {
   for (size_t i = 0; i < n; ++i) {
     const AccessList list = accesses(p, p.instructions[i]);
     for (int k = 0; k < list.count; ++k)
-      for_each_byte(*list.access[k], p.instructions[i].core, [&](uint64_t key) { bytes[i][list.written[k]].push_back(key); });
+      for_each_byte(*list.access[k], p.instructions[i].core,
+                    [&](uint64_t key) { bytes[i][list.written[k]].push_back(key); });
     for (auto& b : bytes[i]) std::sort(b.begin(), b.end());
   }
   const auto meet = [](const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
@@ -186,13 +198,15 @@ inline int unordered_conflicts(const Program& p) {
       if (before[2 * i + 1][2 * j]) continue;
       const bool same_engine = engine(i) == engine(j) && !row(p.instructions[i]).is_dma;
       const bool in_order_writes = same_engine && p.instructions[i].engine == Engine::tensor;
-      if (meet(bytes[i][1], bytes[j][0]) || (!in_order_writes && meet(bytes[i][1], bytes[j][1])) || (!same_engine && meet(bytes[i][0], bytes[j][1]))) ++found;
+      if (meet(bytes[i][1], bytes[j][0]) || (!in_order_writes && meet(bytes[i][1], bytes[j][1])) ||
+          (!same_engine && meet(bytes[i][0], bytes[j][1])))
+        ++found;
     }
   return found;
 }
 
-// A random legal TileProgram: a few tiles alive at a time, each written whole before it is read in part; strided and partial operands; scratch slots
-// that are stored to and loaded from; accumulation in PSUM.
+// A random legal TileProgram: a few tiles alive at a time, each written whole before it is read in part; strided and
+// partial operands; scratch slots that are stored to and loaded from; accumulation in PSUM.
 class RandomProgram {
  public:
   RandomProgram(uint32_t seed, int cores, int length) : random_(seed) {
@@ -258,7 +272,8 @@ class RandomProgram {
     const Dtype dtype = space == Space::psum || below(2) ? Dtype::float32 : Dtype::bfloat16;
     const int columns = space == Space::psum ? 8 + below(24) : 8 + below(900);
     Live l{static_cast<uint32_t>(p_.tiles.size()), dtype, columns};
-    p_.tiles.push_back({space, static_cast<uint8_t>(below(p_.program.cores)), 1 + below(3), int64_t{columns} * size_of(dtype)});
+    p_.tiles.push_back(
+        {space, static_cast<uint8_t>(below(p_.program.cores)), 1 + below(3), int64_t{columns} * size_of(dtype)});
     return l;
   }
   const Live* any(Space space, int core) {
@@ -329,7 +344,8 @@ class RandomProgram {
         }
         return;
       }
-      default: return store(*a);
+      default:
+        return store(*a);
     }
   }
 

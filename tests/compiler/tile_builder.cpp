@@ -33,7 +33,8 @@ Access hbm(uint32_t slot, int rows, int columns) {
 TEST_CASE("views of a tile") {
   TileBuilder t("views", trn2());
   const Tile x = t.sbuf(128, Dtype::float32, {2, 3, 4});
-  CHECK(walk(x) == std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23});
+  CHECK(walk(x) ==
+        std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23});
   CHECK(walk(x.columns(1, 1)) == std::vector<int64_t>{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23});
   CHECK(walk(slice(x, 3, 1, 2, 2)) == std::vector<int64_t>{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23});
   CHECK(walk(slice(slice(x, 1, 1, 1), 2, 2, 1)) == std::vector<int64_t>{20, 21, 22, 23});
