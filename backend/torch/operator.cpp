@@ -168,10 +168,9 @@ std::unique_ptr<Operator::Entry> Operator::infer_results(const c10::Stack& stack
     const TensorRange range = scan.ranges[w];
     if (by_element_ && range.count == 1 && scan.tensors[range.first])
       for (c10::TensorImpl* t : scan.tensors)
-        if (t && t->sizes() == scan.tensors[range.first]->sizes())
-          at::assert_no_partial_overlap(borrowed(scan.tensors[range.first]), borrowed(t));
+        if (t) at::assert_no_partial_overlap(borrowed(scan.tensors[range.first]), borrowed(t));
     for (int flat = range.first; flat < range.first + range.count; ++flat) {
-      const c10::TensorImpl* t = scan.tensors[flat];
+      c10::TensorImpl* t = scan.tensors[flat];
       if (!t) {
         entry->results.push_back({});
         continue;
@@ -179,7 +178,8 @@ std::unique_ptr<Operator::Entry> Operator::infer_results(const c10::Stack& stack
       TORCH_CHECK(t->device().type() == kNeuron,
                   "Expected all tensors to be on the same device, but found at least two devices, neuron:", scan.device,
                   " and ", t->device(), "!");
-      ResultInfo info = described(borrowed(const_cast<c10::TensorImpl*>(t)));
+      at::assert_no_internal_overlap(borrowed(t));
+      ResultInfo info = described(borrowed(t));
       info.written = flat;
       entry->results.push_back(std::move(info));
     }

@@ -179,19 +179,19 @@ def test_in_place_writes_through_views():
     check(run, sample(5, 8))
 
 
-def test_in_place_with_overlapping_operand():
-    def run(x):
-        x[1:].add_(x[:-1])
-        return x
+def test_partial_overlap_is_refused_as_on_the_cpu():
+    for device in ("cpu", "neuron"):
+        x = sample(6, 3).to(device)
+        for run in (lambda: x[1:].add_(x[:-1]), lambda: x.add_(x[0]), lambda: x.expand(2, 6, 3).add_(1)):
+            with pytest.raises(RuntimeError, match="single memory location"):
+                run()
 
-    with pytest.raises(RuntimeError, match="overlap|same memory|single memory"):
-        run(sample(6, 3).to("neuron"))
 
-    def row(x):
-        x.add_(x[0])
-        return x
-
-    check(row, sample(6, 3))
+def test_in_place_where_other_elements_are_still_needed():
+    check(lambda x: x.cumsum_(0), sample(6, 3))
+    check(lambda x: x.t().cumsum_(0), sample(6, 3))
+    check(lambda x: x.tril_(), sample(6, 6))
+    check(lambda x: torch.cumsum(x, 0, out=x), sample(6, 3))
 
 
 def test_in_place_casts_to_self():
