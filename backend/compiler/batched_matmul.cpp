@@ -40,7 +40,7 @@ Tile load_group(TileBuilder& t, const Side& s, int64_t batch_step, int64_t first
 }  // namespace
 
 bool fits_batched(const Product& p, const BatchDim& d) {
-  const bool plain = p.a.rows.size() <= 1 && p.b.rows.size() <= 1 && p.c_rows.size() <= 1 && p.c_columns.size() <= 1;
+  const bool plain = p.a.rows.size() <= 1 && p.b.rows.size() <= 1;
   return plain && d.count > 1 && p.a.k <= kTile && p.a.count <= kTile && p.b.count <= (p.b.turned() ? kTile : kBankElements);
 }
 
@@ -49,11 +49,12 @@ void batched_matmul(TileBuilder& t, const Product& p, const BatchDim& d) {
   const int64_t widest = std::max({m, n, k}) * 4;
   const int64_t group = std::min(d.count, std::max(kGroupBytes / widest / pack * pack, pack));
   const int64_t per_bank = std::max<int64_t>(kBankElements / n, 1);
+  p.result->columns_per_tile(n);
   for (int64_t first = 0; first < d.count; first += group) {
     const int64_t count = std::min(group, d.count - first);
     const int64_t together = std::min(pack, count);
     const Tile a = load_group(t, p.a, d.a, first, count), b = load_group(t, p.b, d.b, first, count);
-    const Tile out = t.sbuf(static_cast<int>(m), p.c.dtype, {count, n});
+    const Tile out = t.sbuf(static_cast<int>(m), p.result->dtype(), {count, n});
     for (int64_t at = 0; at < count; at += per_bank) {
       const int64_t here = std::min(per_bank, count - at);
       const Tile bank = t.psum(static_cast<int>(m), Dtype::float32, {here, n});
@@ -67,8 +68,7 @@ void batched_matmul(TileBuilder& t, const Product& p, const BatchDim& d) {
       }
       copy_tile(t, slice(out, 1, at, here), bank);
     }
-    const Dim row{p.c_rows.empty() ? 1 : p.c_rows[0].step, static_cast<int32_t>(m)}, column{p.c_columns.empty() ? 1 : p.c_columns[0].step, static_cast<int32_t>(n)};
-    t.store(hbm_access(p.c, p.c_offset + first * d.c, {row, {static_cast<int32_t>(d.c), static_cast<int32_t>(count)}, column}), out);
+    p.result->write_products(out, d.number, first, count);
   }
 }
 

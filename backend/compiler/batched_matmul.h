@@ -1,19 +1,19 @@
 #pragma once
 #include "backend/compiler/matmul_operands.h"
+#include "backend/compiler/matmul_result.h"
 
 namespace trn::compiler {
 
-// C = A B^T on strides: what both matmul kernels work on.
+// A B^T on strides: what both matmul kernels work on.
 struct Product {
   Side a, b;
-  View c;
-  std::vector<Dim> c_rows, c_columns;
-  int64_t c_offset = 0;  // elements, of the batch
+  MatmulResult* result;
 };
 
-// A batch dim that both operands have: element steps and size.
+// A batch dim of both operands: element steps, size, its number for the result.
 struct BatchDim {
-  int64_t a, b, c, count;
+  int64_t a, b, count;
+  size_t number;
 };
 
 // Small products, such as attention heads: one DMA brings many, those with k of 32 or 64 share the rows of the array, several share a PSUM bank.

@@ -1,12 +1,12 @@
 #include "backend/compiler/compile.h"
 
+#include "backend/compiler/copy_kernel.h"
 #include "backend/compiler/decompose.h"
 #include "backend/compiler/dump.h"
 #include "backend/compiler/islands.h"
 #include "backend/compiler/row_kernel.h"
 #include "backend/compiler/simplify.h"
 #include "backend/compiler/split.h"
-#include "backend/compiler/transfer.h"
 
 namespace trn::compiler {
 namespace {
@@ -17,7 +17,7 @@ TileProgram tile(const Plan& p, const Spec& s) {
   for (const Kernel& k : p.kernels) {
     switch (k.kind) {
       case Kernel::Kind::row: row_kernel(t, p, k); break;
-      case Kernel::Kind::copy: copy_view(t, k.results[0].to, k.from); break;
+      case Kernel::Kind::copy: copy_kernel(t, k.results[0].to, k.from); break;
       case Kernel::Kind::island: island_kernel(t, p, k); break;
     }
   }

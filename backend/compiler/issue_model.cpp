@@ -25,13 +25,11 @@ IssueCost dma_cost(const Transfer& t, const Spec& s) {
   const double rounds = std::ceil(groups / s.dma_engines);
   const double in_round =
       rows > s.dma_partitions_per_engine ? s.dma_partitions_per_engine : std::max(1.0, rows / s.dma_engines);
-  const double engines = rows > s.dma_partitions_per_engine ? std::min<double>(groups, s.dma_engines) : s.dma_engines;
   IssueCost c{};
   c.is_dma = true;
   c.hardware = !t.software;
   c.table = -1;
   c.transfer = static_cast<float>(rounds * in_round * row_ns);
-  c.share = static_cast<float>(engines / s.dma_engines);
   double first = 0;
   if (t.software) {
     c.busy = static_cast<float>(s.dma_swdge_interval_ns);
@@ -91,7 +89,7 @@ double IssueModel::issue(const Instruction& i, const IssueCost& c, double start)
   if (c.is_dma) {
     double& free = dma_free_[i.core];
     const double first = std::max(done, free);
-    free = first + c.transfer * c.share;
+    free = first + c.transfer;
     done = first + c.transfer + completion_;
     Queue& q = queue_[queue_stream(i)];
     q.done[q.issued++ % static_cast<uint32_t>(depth_)] = done;

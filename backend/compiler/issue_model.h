@@ -16,18 +16,17 @@ inline int queue_stream(const Instruction& i) { return i.core * static_cast<int>
 
 // One instruction's time in ns, as far as the order of instructions depends on it.
 struct IssueCost {
-  float busy;         // of its engine
-  float latency;      // start until others can see its result; DMA: without waiting for other transfers
-  float transfer;     // DMA: of the core's DMA engines, were all of them free
-  float share;        // DMA: part of the engines that it occupies for so long
-  int16_t table;      // activation table, -1 none
+  float busy;      // of its engine
+  float latency;   // start until others can see its result; DMA: without waiting for other transfers
+  float transfer;  // DMA: of the core's DMA engines; each transfer begins with the same ones
+  int16_t table;   // activation table, -1 none
   bool is_dma;
-  bool hardware;      // DMA: descriptors made by hardware, so either of the two hardware queues will do
+  bool hardware;  // DMA: descriptors made by hardware, so either of the two hardware queues will do
 };
 IssueCost issue_cost(const Program& p, const Instruction& i, const Spec& s);
 
-// A fast estimate of when instructions start and end: engines in order, a DMA queue depth, one shared DMA bandwidth, activation tables. No throttle and no
-// packets; sim/ is the judge. Plain data, so that a search can copy it.
+// A fast estimate of when instructions start and end: engines in order, a DMA queue depth, one shared DMA bandwidth,
+// activation tables. No throttle and no packets; sim/ is the judge. Plain data, so that a search can copy it.
 class IssueModel {
  public:
   explicit IssueModel(const Spec& s);

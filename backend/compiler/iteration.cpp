@@ -54,12 +54,12 @@ void reorder(Iteration& s, const std::vector<size_t>& order) {
   for_each_source(s, [&](Source& x) { pick(x.steps); });
 }
 
-void sort_axes(Iteration& s) {
+void sort_axes(Iteration& s, bool in_order) {
   const Source* lead = leading(s);
   std::vector<size_t> order;
   for (size_t i = 0; i < s.size.size(); ++i)
     if (s.size[i] > 1) order.push_back(i);
-  if (lead)
+  if (lead && !in_order)
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       const int64_t x = std::abs(lead->steps[a]), y = std::abs(lead->steps[b]);
       return x != y && y != 0 && (x == 0 || x > y);
@@ -269,17 +269,19 @@ Layout columns_layout(const Iteration& s, int64_t reduced, int64_t most_free) {
 
 }  // namespace
 
-Iteration iteration_space(const Plan& p, const Kernel& k) {
+Iteration iteration_space(const Plan& p, const Kernel& k, bool in_order) {
   Iteration s;
   s.size = k.space;
   s.reduced = k.reduced.empty() ? std::vector<char>(k.space.size()) : k.reduced;
-  for (NodeId id : k.nodes)
+  for (NodeId id : k.nodes) {
+    if (p.graph[id].op == Op::matmul) continue;  // its operands have a space of their own
     for (NodeId i : p.graph[id].inputs) add_leaf(s, p, k, i);
+  }
   for (const Result& r : k.results) {
     if (is_fill(p.graph, r.value)) add_leaf(s, p, k, r.value);
     s.writes.push_back(source(r.value, r.to, k.space));
   }
-  sort_axes(s);
+  sort_axes(s, in_order);
   join_axes(s);
   if (s.size.empty()) {
     s.size = {1};

@@ -19,7 +19,8 @@ struct Iteration {
 
   int axes() const { return static_cast<int>(size.size()); }
 };
-Iteration iteration_space(const Plan& p, const Kernel& k);
+// `in_order`: axes stay in the kernel's order; else they follow the memory of the largest tensor. Dims are joined only where `reduced` agrees.
+Iteration iteration_space(const Plan& p, const Kernel& k, bool in_order = false);
 
 // A loop over `count` indices of an axis, `step` apart.
 struct Walk {

@@ -24,7 +24,7 @@ void product(TileBuilder& t, const Access& dst, const Access& stationary, const 
 
 class Matmul {
  public:
-  Matmul(TileBuilder& t, const Product& p) : t_(t), p_(p), a_(p.a), b_(p.b), k_(p.a.k), tiles_((k_ + kTile - 1) / kTile) {}
+  Matmul(TileBuilder& t, const Product& p) : t_(t), a_(p.a), b_(p.b), result_(*p.result), k_(p.a.k), tiles_((k_ + kTile - 1) / kTile) {}
 
   void write() {
     const int64_t column = tiles_ * size_of(a_.view.dtype);  // bytes per partition of one row of a panel
@@ -36,6 +36,7 @@ class Matmul {
     int64_t width = kMoving;
     while (width >= kTile && 2 * width * column + block * column > kPanelBytes) width /= 2;
     if (block == 0 || width < kTile) return streamed();
+    result_.columns_per_tile(a_stays ? width : kMoving);
     for (int64_t at = 0; at < stays.count; at += block) {
       const int64_t n = std::min(block, stays.count - at);
       a_stays ? with_a(at, n, width) : with_b(at, n, width);
@@ -65,21 +66,13 @@ class Matmul {
   void tile(const Tile& a, int64_t a0, const Tile& b, int64_t b0, int64_t m, int64_t rows, int64_t n, int64_t columns) {
     const Tile bank = t_.psum(static_cast<int>(rows), Dtype::float32, {columns});
     for (int64_t kt = 0; kt < tiles_; ++kt) product(t_, bank, panel_tile(a, k_, kt, a0, rows), panel_tile(b, k_, kt, b0, columns), kt > 0);
-    finish(bank, m, rows, n, columns);
-  }
-
-  // PSUM -> result. Work that follows elementwise belongs here.
-  void finish(const Tile& bank, int64_t m, int64_t rows, int64_t n, int64_t columns) {
-    const Tile out = t_.sbuf(static_cast<int>(rows), p_.c.dtype, {columns});
-    copy_tile(t_, out, bank);
-    for (const RowBox& r : cut_rows(p_.c_rows, 3, m, rows))
-      for (const RowBox& c : cut_rows(p_.c_columns, 2, n, columns))
-        t_.store(hbm_access(p_.c, p_.c_offset + r.offset + c.offset, r.dims, c.dims), slice(slice(out, 0, r.at, r.count), 1, c.at, c.count));
+    result_.write(bank, m, rows, n, columns);
   }
 
   // k too long for panels of it: four rows of tiles stay in PSUM while k passes.
   void streamed() {
     constexpr int64_t kRows = 4 * kTile, kStep = 16 * kTile;
+    result_.columns_per_tile(kMoving);
     for (int64_t m0 = 0; m0 < a_.count; m0 += kRows)
       for (int64_t n = 0; n < b_.count; n += kMoving) {
         const int64_t rows = std::min(kRows, a_.count - m0), columns = std::min(kMoving, b_.count - n);
@@ -95,46 +88,43 @@ class Matmul {
         }
         for (size_t i = 0; i < banks.size(); ++i) {
           const auto m = static_cast<int64_t>(i) * kTile;
-          finish(banks[i], m0 + m, banks[i].access.partitions(), n, columns);
+          result_.write(banks[i], m0 + m, banks[i].access.partitions(), n, columns);
         }
       }
   }
 
   TileBuilder& t_;
-  const Product& p_;
   const Side &a_, &b_;
+  MatmulResult& result_;
   int64_t k_, tiles_;
 };
 
-// Batch dims that only one operand has are more rows of it; the others are left to loop over.
-Product product_of(const Plan& p, const Kernel& k, std::vector<BatchDim>& batch) {
-  const Node& n = p.graph[k.nodes[0]];
-  const View &a = p.view(n.inputs[0]), &b = p.view(n.inputs[1]), &c = k.results[0].to;
-  const size_t rank = c.shape.size();
-  const View wide_a = expanded(a, [&] { Dims s = c.shape; s[rank - 1] = a.shape.back(); return s; }());
-  const View wide_b = expanded(b, [&] { Dims s = c.shape; s[rank - 2] = b.shape[b.shape.size() - 2]; return s; }());
-  Product r{{a, {}, 1, a.shape.back(), wide_a.strides[rank - 1], 0}, {b, {}, 1, a.shape.back(), wide_b.strides[rank - 2], 0}, c, {}, {}, 0};
+// Batch dims along which B does not vary are more rows of A; the others are left to loop over.
+Product product_of(const Plan& p, const Node& n, std::vector<BatchDim>& batch, std::vector<char>& roles) {
+  const View &a = p.view(n.inputs[0]), &b = p.view(n.inputs[1]);
+  const Dims& shape = n.shape;
+  const size_t rank = shape.size();
+  Dims shape_a = shape, shape_b = shape;
+  shape_a[rank - 1] = a.shape.back();
+  shape_b[rank - 2] = a.shape.back();
+  const Dims steps_a = expanded(a, shape_a).strides, steps_b = expanded(b, shape_b).strides;
+  Product r{{a, {}, 1, a.shape.back(), steps_a[rank - 1], 0}, {b, {}, 1, a.shape.back(), steps_b[rank - 2], 0}, nullptr};
+  roles.assign(rank, MatmulResult::kRow);
+  roles[rank - 1] = MatmulResult::kColumn;
   for (size_t i = 0; i + 2 < rank; ++i) {
-    const int64_t size = c.shape[i], sa = wide_a.strides[i], sb = wide_b.strides[i], sc = c.strides[i];
-    if (size == 1) continue;
-    if (sb == 0) {
-      push_joined(r.a.rows, sa, size);
-      push_joined(r.c_rows, sc, size);
-      r.a.count *= size;
-    } else if (sa == 0) {
-      push_joined(r.b.rows, sb, size);
-      push_joined(r.c_columns, sc, size);
-      r.b.count *= size;
+    if (shape[i] == 1) continue;
+    if (steps_b[i] == 0) {
+      push_joined(r.a.rows, steps_a[i], shape[i]);
+      r.a.count *= shape[i];
     } else {
-      batch.push_back({sa, sb, sc, size});
+      roles[i] = static_cast<char>(MatmulResult::kBatch + batch.size());
+      batch.push_back({steps_a[i], steps_b[i], shape[i], batch.size()});
     }
   }
-  push_joined(r.a.rows, wide_a.strides[rank - 2], c.shape[rank - 2]);
-  push_joined(r.c_rows, c.strides[rank - 2], c.shape[rank - 2]);
-  push_joined(r.b.rows, wide_b.strides[rank - 1], c.shape[rank - 1]);
-  push_joined(r.c_columns, c.strides[rank - 1], c.shape[rank - 1]);
-  r.a.count *= c.shape[rank - 2];
-  r.b.count *= c.shape[rank - 1];
+  push_joined(r.a.rows, steps_a[rank - 2], shape[rank - 2]);
+  push_joined(r.b.rows, steps_b[rank - 1], shape[rank - 1]);
+  r.a.count *= shape[rank - 2];
+  r.b.count *= shape[rank - 1];
   return r;
 }
 
@@ -143,21 +133,23 @@ void over_batch(TileBuilder& t, Product& p, const std::vector<BatchDim>& batch, 
   const BatchDim& d = batch[dim];
   if (dim + 1 == batch.size() && fits_batched(p, d)) return batched_matmul(t, p, d);
   for (int64_t i = 0; i < d.count; ++i) {
+    p.result->batch(d.number, i);
     over_batch(t, p, batch, dim + 1);
     p.a.offset += d.a;
     p.b.offset += d.b;
-    p.c_offset += d.c;
   }
   p.a.offset -= d.a * d.count;
   p.b.offset -= d.b * d.count;
-  p.c_offset -= d.c * d.count;
 }
 
 }  // namespace
 
 void matmul_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
   std::vector<BatchDim> batch;
-  Product product = product_of(p, k, batch);
+  std::vector<char> roles;
+  Product product = product_of(p, p.graph[k.nodes[0]], batch, roles);
+  MatmulResult result(t, p, k, roles);
+  product.result = &result;
   // The longest batch dim innermost: it is the one that packs.
   std::stable_sort(batch.begin(), batch.end(), [](const BatchDim& a, const BatchDim& b) { return a.count < b.count; });
   over_batch(t, product, batch, 0);

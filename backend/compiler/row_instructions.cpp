@@ -25,8 +25,8 @@ Term RowValues::scalar_term(NodeId id) {
   const Value v = get(id);
   if (v.is_constant) return {{}, v.constant};
   const Access a = slice(v.tile, 0, 0, block_->partitions);
-  if (size_of(a.dtype) == 4) return {a, 0};
-  const Tile wide = t_.sbuf(block_->partitions, Dtype::float32, {1});  // scalar operands are fp32
+  if (!is_float(plan_.graph[id].dtype) || a.dtype == Dtype::float32) return {a, 0};
+  const Tile wide = t_.sbuf(block_->partitions, Dtype::float32, {1});  // floating scalar operands are fp32
   copy_tile(t_, wide, a);
   return {wide, 0};
 }

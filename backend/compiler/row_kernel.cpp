@@ -1,6 +1,7 @@
 #include "backend/compiler/row_kernel.h"
 
 #include <algorithm>
+#include <map>
 
 #include "backend/compiler/partition_reduce.h"
 #include "backend/compiler/row_values.h"
@@ -18,30 +19,23 @@ Dtype accumulator(Dtype d) {
 
 // SBUF bytes that one element of the space takes in the tiles that are alive together.
 int64_t live_bytes(const Plan& p, const Kernel& k, const Iteration& space) {
-  const auto full = [&](NodeId id) { return elements(p.graph[id].shape) == elements(k.space); };
-  std::vector<NodeId> last(p.graph.nodes.size(), -1);
+  const int64_t all = elements(k.space);
+  const auto bytes = [&](NodeId id) { return elements(p.graph[id].shape) == all ? size_of(storage(p.graph[id].dtype)) : 0; };
+  std::map<NodeId, NodeId> last;  // reader
   for (NodeId id : k.nodes)
     for (NodeId i : p.graph[id].inputs) last[i] = id;
-  for (const Result& r : k.results) last[r.value] = std::max(last[r.value], r.value);
   int64_t now = 0, most = 4;
-  std::vector<NodeId> alive;
-  const auto bytes = [&](NodeId id) { return std::max<int64_t>(size_of(storage(p.graph[id].dtype)), 1); };
-  for (const Source& s : space.reads) {
-    if (!full(s.node)) continue;
-    alive.push_back(s.node);
-    now += bytes(s.node);
-  }
+  std::multimap<NodeId, int64_t> ends;  // bytes that are free after a node
+  const auto begin = [&](NodeId id) {
+    const auto reader = last.find(id);
+    ends.emplace(reader == last.end() ? id : reader->second, bytes(id));
+    now += bytes(id);
+  };
+  for (const Source& s : space.reads) begin(s.node);
   for (NodeId id : k.nodes) {
-    if (full(id)) {
-      alive.push_back(id);
-      now += bytes(id);
-    }
+    begin(id);
     most = std::max(most, now);
-    std::erase_if(alive, [&](NodeId a) {
-      if (last[a] > id) return false;
-      now -= bytes(a);
-      return true;
-    });
+    for (auto [e, stop] = ends.equal_range(id); e != stop; ++e) now -= e->second;
   }
   return most;
 }
@@ -50,7 +44,7 @@ class RowKernel {
  public:
   RowKernel(TileBuilder& t, const Plan& p, const Kernel& k)
       : t_(t), plan_(p), kernel_(k), space_(iteration_space(p, k)), layout_(choose_layout(space_, live_bytes(p, k, space_), kBudget)),
-        values_(t, p, k, space_, layout_), level_(p.graph.nodes.size()) {
+        values_(t, p, k, space_, layout_) {
     for (NodeId id : k.nodes) {
       for (NodeId i : p.graph[id].inputs) level_[id] = std::max(level_[id], level_[i]);
       if (p.graph[id].op == Op::reduce) last_ = std::max(last_, ++level_[id]);
@@ -79,7 +73,7 @@ class RowKernel {
     for (NodeId id : kernel_.nodes) {
       if (node(id).op == Op::reduce) {
         const Access partial = reduce_block(id, true);
-        values_.set_reduced(id, finished(id, partial));
+        values_.set(id, finished(id, partial));
       }
       for (size_t r = 0; r < kernel_.results.size(); ++r)
         if (kernel_.results[r].value == id) store_result(r);
@@ -103,7 +97,7 @@ class RowKernel {
           if (varies_in_step(kernel_.results[r].value)) store_result(r);
       }
       values_.begin_block(step[0]);
-      for (auto& [id, sum] : sums) values_.set_reduced(id, finished(id, sum));
+      for (auto& [id, sum] : sums) values_.set(id, finished(id, sum));
       if (!stores) continue;
       for (size_t r = 0; r < kernel_.results.size(); ++r)
         if (!varies_in_step(kernel_.results[r].value)) store_result(r);
@@ -189,23 +183,7 @@ class RowKernel {
     return same;
   }
 
-  void store_result(size_t r) {
-    const NodeId value = kernel_.results[r].value;
-    const Source& to = space_.writes[r];
-    Block b = values_.block();
-    uint32_t axes = 0;
-    for (int i = 0; i < space_.axes(); ++i)
-      if (to.steps[i]) axes |= 1u << i;
-    Access tile = values_.whole(value, values_.mask_of(axes));
-    const bool one_row = std::none_of(b.rows.begin(), b.rows.end(), [&](const Walk& w) { return to.steps[w.axis] != 0; });
-    if (one_row) {
-      b.rows.clear();
-      b.first_row = 0;
-      b.partitions = 1;
-      tile = slice(tile, 0, 0, 1);
-    }
-    store(t_, b, to, values_.mask_of(axes), tile);
-  }
+  void store_result(size_t r) { values_.store(kernel_.results[r].value, space_.writes[r]); }
 
   TileBuilder& t_;
   const Plan& plan_;
@@ -213,7 +191,7 @@ class RowKernel {
   Iteration space_;
   Layout layout_;
   RowValues values_;
-  std::vector<int> level_;  // reductions on the longest way to a node
+  std::map<NodeId, int> level_;  // reductions on the longest way to a node
   int last_ = 0;
 };
 

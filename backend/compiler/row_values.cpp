@@ -48,43 +48,64 @@ Source iota_in_scratch(TileBuilder& t, int64_t n, const Source& s) {
 
 }  // namespace
 
-RowValues::RowValues(TileBuilder& t, const Plan& p, const Kernel& k, const Iteration& space, const Layout& layout)
-    : t_(t), plan_(p), space_(space), vary_(p.graph.nodes.size()), member_(vary_.size()), kept_(vary_.size()), uses_(vary_.size()),
-      block_values_(vary_.size()), step_values_(vary_.size()) {
+RowValues::RowValues(TileBuilder& t, const Plan& p, const Kernel& k, const Iteration& space, const Layout& layout) : t_(t), plan_(p), space_(space) {
+  std::set<NodeId> seen(k.nodes.begin(), k.nodes.end());
+  for (const Result& r : k.results) seen.insert(r.value);
+  for (NodeId id : k.nodes) seen.insert(p.graph[id].inputs.begin(), p.graph[id].inputs.end());
+  for (NodeId id : std::vector<NodeId>(seen.begin(), seen.end()))  // what a broadcast constant is made from
+    for (; is_fill(p.graph, id) && p.graph[id].op == Op::expand; seen.insert(id)) id = p.graph[id].inputs[0];
+  for (NodeId id : seen) entries_.push_back({.id = id});
+
   for (int i = 0; i < space.axes(); ++i)
     if (space.reduced[i]) reduced_axes_ |= 1u << i;
-  for (const Source& s : space.reads) vary_[s.node] = axes_with_steps(s);
-  for (const Source& s : space.iotas) vary_[s.node] = axes_with_steps(s);
+  for (const Source& s : space.reads) entry(s.node).vary = axes_with_steps(s);
+  for (const Source& s : space.iotas) entry(s.node).vary = axes_with_steps(s);
   for (NodeId id : k.nodes) {
     const Node& n = p.graph[id];
-    member_[id] = true;
-    for (NodeId i : n.inputs) {
-      vary_[id] |= vary_[base(i)];
-      ++uses_[i];
+    Entry& e = entry(id);
+    e.member = true;
+    if (n.op == Op::matmul) {
+      e.vary = (1u << space.axes()) - 1;
+      continue;
     }
-    if (n.op == Op::reduce) vary_[id] &= ~reduced_axes_;
+    for (NodeId i : n.inputs) {
+      e.vary |= entry(base(i)).vary;
+      ++entry(i).uses;
+    }
+    if (n.op == Op::reduce) e.vary &= ~reduced_axes_;
   }
-  for (const Result& r : k.results) ++uses_[r.value];
+  for (const Result& r : k.results) ++entry(r.value).uses;
   choose_kept(layout);
 }
 
+RowValues::Entry& RowValues::entry(NodeId id) {
+  return *std::lower_bound(entries_.begin(), entries_.end(), id, [](const Entry& e, NodeId i) { return e.id < i; });
+}
+
 NodeId RowValues::base(NodeId id) const {
-  while (plan_.graph[id].op == Op::expand && (member_[id] || is_fill(plan_.graph, id))) id = plan_.graph[id].inputs[0];
+  while (plan_.graph[id].op == Op::expand && (entry(id).member || is_fill(plan_.graph, id))) id = plan_.graph[id].inputs[0];
   return id;
 }
 
-void RowValues::begin_step() { std::fill(step_values_.begin(), step_values_.end(), std::nullopt); }
+void RowValues::begin_step() {
+  for (Entry& e : entries_) e.in_step.reset();
+}
 
 void RowValues::begin_block(const Block& b) {
   block_ = &b;
-  std::fill(block_values_.begin(), block_values_.end(), std::nullopt);
+  for (Entry& e : entries_) e.in_block.reset();
+  // Masks number the block's walks; a smaller last block may have fewer.
+  for (Entry& e : entries_)
+    if (e.in_step && e.in_step->tile.present()) e.in_step->mask = mask_of(e.vary);
+  for (auto& [key, v] : kept_values_)
+    if (v.tile.present()) v.mask = mask_of(entry(key.first).vary);
 }
 
 // ---- which values outlive a block ----
 
 // Equal signatures: the same elements on the same partitions.
 std::vector<int64_t> RowValues::signature(NodeId id, const Block& b) const {
-  const auto varies = [&](int axis) { return vary_[id] >> axis & 1; };
+  const auto varies = [&](int axis) { return entry(id).vary >> axis & 1; };
   std::vector<int64_t> s;
   for (int i = 0; i < space_.axes(); ++i)
     if (varies(i)) s.push_back(b.start[i]);
@@ -118,41 +139,42 @@ void RowValues::choose_kept(const Layout& layout) {
   one_block_ = blocks == 1;
   if (one_block_) return;
   int64_t left = kKeptBytes;
-  for (NodeId id = 0; id < static_cast<NodeId>(vary_.size()); ++id) {
-    const bool known = member_[id] || source_of(space_.reads, id) || source_of(space_.iotas, id);
-    if (!known || plan_.graph[id].op == Op::expand || (looping & ~vary_[id]) == 0 || (vary_[id] & looping & reduced_axes_)) continue;
+  for (Entry& e : entries_) {
+    const NodeId id = e.id;
+    const bool known = entry(id).member || source_of(space_.reads, id) || source_of(space_.iotas, id);
+    if (!known || plan_.graph[id].op == Op::expand || (looping & ~entry(id).vary) == 0 || (entry(id).vary & looping & reduced_axes_)) continue;
     int64_t bytes = size_of(storage(plan_.graph[id].dtype));
     for (const Walk& w : first.free)
-      if (vary_[id] >> w.axis & 1) bytes *= w.count;
+      if (entry(id).vary >> w.axis & 1) bytes *= w.count;
     std::set<std::vector<int64_t>> distinct;
     for (const Step& step : layout.steps)
       for (const Block& b : step)
         if (static_cast<int64_t>(distinct.size()) * bytes <= left) distinct.insert(signature(id, b));
     if (static_cast<int64_t>(distinct.size()) * bytes > left) continue;
     left -= static_cast<int64_t>(distinct.size()) * bytes;
-    kept_[id] = true;
+    entry(id).kept = true;
   }
 }
 
 const Value* RowValues::find(NodeId id) const {
-  if (kept_[id]) {
+  if (entry(id).kept) {
     const auto known = kept_values_.find({id, signature(id, *block_)});
     if (known == kept_values_.end() || (known->second.tile.present() && known->second.tile.partitions() < block_->partitions)) return nullptr;
     return &known->second;
   }
-  const auto& value = vary_[id] & reduced_axes_ ? block_values_[id] : step_values_[id];
+  const auto& value = entry(id).vary & reduced_axes_ ? entry(id).in_block : entry(id).in_step;
   if (!value || (value->tile.present() && value->tile.partitions() < block_->partitions)) return nullptr;
   return &*value;
 }
 
 const Value& RowValues::remember(NodeId id, Value v) {
-  if (kept_[id]) return kept_values_[{id, signature(id, *block_)}] = v;
-  auto& place = vary_[id] & reduced_axes_ ? block_values_[id] : step_values_[id];
+  if (entry(id).kept) return kept_values_[{id, signature(id, *block_)}] = v;
+  auto& place = entry(id).vary & reduced_axes_ ? entry(id).in_block : entry(id).in_step;
   place = v;
   return *place;
 }
 
-void RowValues::set_reduced(NodeId id, const Access& tile) { remember(id, {false, 0, tile, mask_of(vary_[id])}); }
+void RowValues::set(NodeId id, const Access& tile) { remember(id, {false, 0, tile, mask_of(entry(id).vary)}); }
 
 // ---- shapes ----
 
@@ -232,11 +254,30 @@ Access RowValues::whole(NodeId id, uint32_t mask) {
   return made;
 }
 
+void RowValues::store(NodeId id, const Source& to) {
+  const uint32_t mask = mask_of(axes_with_steps(to));
+  Access tile = whole(id, mask);
+  if (tile.space == Space::psum) {
+    const Tile same = new_tile(storage(plan_.graph[id].dtype), mask);
+    copy_tile(t_, same, tile);
+    tile = same;
+  }
+  Block b = *block_;
+  const bool one_row = std::none_of(b.rows.begin(), b.rows.end(), [&](const Walk& w) { return to.steps[w.axis] != 0; });
+  if (one_row) {
+    b.rows.clear();
+    b.first_row = 0;
+    b.partitions = 1;
+    tile = slice(tile, 0, 0, 1);
+  }
+  compiler::store(t_, b, to, mask, tile);
+}
+
 Value RowValues::compute(NodeId id, Dtype d) {
   const Node& n = plan_.graph[id];
   if (n.op == Op::constant) return {true, n.value, {}, 0};
   if (n.op == Op::iota) return make_iota(id);
-  if (!member_[id]) return load_leaf(id);
+  if (!entry(id).member) return load_leaf(id);
   switch (n.op) {
     case Op::map1: return map1(id, d, {});
     case Op::map2: return map2(id, d);
@@ -249,7 +290,7 @@ Value RowValues::compute(NodeId id, Dtype d) {
 // One value per partition is only ever an engine's scalar operand, which must be fp32.
 Value RowValues::load_leaf(NodeId id) {
   const Source& s = *source_of(space_.reads, id);
-  const uint32_t mask = mask_of(vary_[id]);
+  const uint32_t mask = mask_of(entry(id).vary);
   Dtype d = storage(s.view.dtype);
   if (mask == 0 && is_float(d) && size_of(d) < 4) d = Dtype::float32;
   const Value v = result(d, mask);
@@ -259,7 +300,7 @@ Value RowValues::load_leaf(NodeId id) {
 
 Value RowValues::make_iota(NodeId id) {
   const Source& s = *source_of(space_.iotas, id);
-  const uint32_t mask = mask_of(vary_[id]);
+  const uint32_t mask = mask_of(entry(id).vary);
   const Value v = result(Dtype::int32, mask);
   const auto boxes = row_boxes(*block_, s.steps, 1);
   if (!std::all_of(boxes.begin(), boxes.end(), is_legal_start)) {

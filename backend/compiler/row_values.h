@@ -29,10 +29,11 @@ class RowValues {
   Access whole(NodeId id, uint32_t mask);
   // Computes `id` and, in the same instruction, its sum over all free walks into the column `sum`; false if no instruction does that.
   bool get_with_sum(NodeId id, const Access& sum);
-  void set_reduced(NodeId id, const Access& tile);  // the result of a reduction, for the rest of the step
+  void set(NodeId id, const Access& tile);  // a reduction or product that is computed elsewhere, for the rest of the step
+  void store(NodeId id, const Source& to);
   bool has(NodeId id) const { return find(base(id)) != nullptr; }
 
-  uint32_t axes_of(NodeId id) const { return vary_[base(id)]; }
+  uint32_t axes_of(NodeId id) const { return entry(base(id)).vary; }
   uint32_t mask_of(uint32_t axes) const;  // free walks over these axes
   // One Dim per walk in `walks`, step 0 where the value does not vary.
   std::vector<Dim> dims(const Value& v, uint32_t walks) const;
@@ -60,7 +61,7 @@ class RowValues {
   std::optional<Scaled> scaled(NodeId id, uint32_t mask);
   Scaled absorb(NodeId id, Dtype dtype, uint32_t mask, AluOp reader);
   bool is_inner(NodeId id) const;  // read by one member, not computed yet, not kept
-  bool is_scalar(NodeId id) const { return mask_of(vary_[base(id)]) == 0; }
+  bool is_scalar(NodeId id) const { return mask_of(entry(base(id)).vary) == 0; }
   bool is_constant(NodeId id) const { return plan_.graph[base(id)].op == Op::constant; }
   Term scalar_term(NodeId id);
   Access negated(NodeId id);
@@ -79,10 +80,16 @@ class RowValues {
   const Block* block_ = nullptr;
   uint32_t reduced_axes_ = 0;
   bool one_block_ = true;
-  std::vector<uint32_t> vary_;  // axes along which a node differs
-  std::vector<char> member_, kept_;
-  std::vector<int> uses_;       // by members and results
-  std::vector<std::optional<Value>> block_values_, step_values_;  // by node
+  struct Entry {
+    NodeId id;
+    uint32_t vary = 0;  // axes along which the node differs
+    int uses = 0;       // by members and results
+    bool member = false, kept = false;
+    std::optional<Value> in_block{}, in_step{};
+  };
+  Entry& entry(NodeId id);
+  const Entry& entry(NodeId id) const { return const_cast<RowValues*>(this)->entry(id); }
+  std::vector<Entry> entries_;  // of the nodes that this kernel sees, by id
   std::map<std::pair<NodeId, std::vector<int64_t>>, Value> kept_values_;
   std::map<std::vector<int64_t>, Access> kept_constants_;
   std::map<NodeId, Source> iota_sources_;  // in scratch: counts that no affine pattern gives on the partitions

@@ -8,7 +8,7 @@
 namespace trn::compiler {
 namespace {
 
-constexpr double kGoodEnough = 1.02;  // of the busiest resource's time: no order is better
+constexpr double kGoodEnough = 0.98;  // the busiest resource is busy for that much of the time: no order is better
 constexpr size_t kJudged = 2000;      // instructions up to which the simulator chooses between orders
 constexpr double kWorthIt =
     0.95;  // beyond, the kernel author's order stays unless another is estimated to be this much faster
@@ -67,7 +67,7 @@ double busiest(const TileProgram& p, const ScheduleProblem& problem) {
   for (uint32_t i = 0; i < p.program.instructions.size(); ++i) {
     const Instruction& in = p.program.instructions[i];
     busy[engine_stream(in)] += problem.cost[i].busy;
-    dma[in.core] += static_cast<double>(problem.cost[i].transfer) * problem.cost[i].share;
+    dma[in.core] += problem.cost[i].transfer;
   }
   return std::max(*std::max_element(busy.begin(), busy.end()), *std::max_element(dma.begin(), dma.end()));
 }
@@ -101,8 +101,8 @@ TileProgram with(const TileProgram& p, std::vector<Instruction> order) {
 TileProgram schedule(TileProgram p, const Spec& s) {
   const ScheduleProblem problem = analyse(p, s);
   const double as_written = estimate(p, problem, s);
-  if (as_written <= busiest(p, problem) * kGoodEnough) return p;
   const bool judged = p.program.instructions.size() <= kJudged;
+  if (as_written * (judged ? kGoodEnough : kWorthIt) <= busiest(p, problem)) return p;
   Tick best = judged ? simulated(p, s) : kDoesNotFit;
   double limit = as_written * (judged ? 1 : kWorthIt);
   TileProgram chosen = p;

@@ -36,6 +36,7 @@ class Splitter {
   Plan run() {
     choose_homes();
     for (NodeId id = 0; id < count(); ++id) place(id);
+    move_small_results();
     keep_inputs_intact();
     return std::move(plan_);
   }
@@ -160,6 +161,7 @@ class Splitter {
   // A member joins the kernel of an operand, else the newest one with the same space, else starts one.
   void place_member(NodeId id) {
     const Node& n = nodes_[id];
+    if (const int product = follows_product(id); product != kNone) return join(id, product);
     int first = 0, operands = kNone;  // from `first` on every operand outside can be read
     for (NodeId i : n.inputs) {
       if (is_fill(plan_.graph, i)) continue;
@@ -182,6 +184,28 @@ class Splitter {
     plan_.kernels[chosen].space = space;
     if (n.op == Op::reduce) plan_.kernels[chosen].reduced = reduced_dims(n, space);
     join(id, chosen);
+  }
+
+  bool in_product(NodeId id) const {
+    return kernel_[id] != kNone && plan_.kernels[kernel_[id]].kind == Kernel::Kind::island && nodes_[plan_.kernels[kernel_[id]].nodes[0]].op == Op::matmul;
+  }
+  // The matmul kernel that can compute pointwise node `id` on its way out: the node has the product's shape, and every other operand is in HBM before.
+  int follows_product(NodeId id) const {
+    const Node& n = nodes_[id];
+    if (n.op == Op::reduce) return kNone;
+    int product = kNone;
+    for (NodeId i : n.inputs)
+      if (in_product(i)) product = std::max(product, kernel_[i]);
+    if (product == kNone || nodes_[plan_.kernels[product].nodes[0]].shape != n.shape) return kNone;
+    for (NodeId i : n.inputs)
+      if (kernel_[i] != product && !is_fill(plan_.graph, i) && !readable_before(i, product)) return kNone;
+    return product;
+  }
+  bool readable_before(NodeId id, int kernel) const {
+    if (nodes_[id].op == Op::input) return true;
+    if (plan_.where[id]) return ready_[id] < kernel;
+    if (kernel_[id] != kNone) return kernel_[id] < kernel;
+    return is_view(nodes_[id].op) && nodes_[id].op != Op::reshape && readable_before(nodes_[id].inputs[0], kernel);
   }
 
   void join(NodeId id, int kernel) {
@@ -213,7 +237,7 @@ class Splitter {
     k.kind = Kernel::Kind::island;
     k.nodes = {id};
     kernel_[id] = add(std::move(k));
-    available(id);
+    if (nodes_[id].op != Op::matmul || home_[id]) available(id);  // a product may be needed only by what its kernel does next
   }
 
   // One kernel gives both values and indices.
@@ -238,7 +262,7 @@ class Splitter {
 
   void write(NodeId value, const View& to) {
     if (plan_.where[value] && *plan_.where[value] == to) return;
-    if (in_row(value)) {
+    if (in_row(value) || in_product(value)) {
       plan_.kernels[kernel_[value]].results.push_back({value, to});
     } else if (is_fill(plan_.graph, value)) {
       Kernel k = row({}, to.shape);
@@ -248,6 +272,54 @@ class Splitter {
       const View from = available(value);
       add(copy(value, from, to));
     }
+  }
+
+  // ---- results that a row kernel holds broadcast ----
+
+  // Does `id` vary along every kept dim of the kernel, and along all or none of the reduced ones?
+  bool is_full(NodeId id, const Kernel& k) const {
+    const Dims& shape = nodes_[id].shape;
+    const size_t lead = k.space.size() - shape.size();
+    int seen[2] = {0, 0};  // reduced dims of size 1, and others
+    for (size_t i = 0; i < k.space.size(); ++i) {
+      if (k.space[i] == 1) continue;
+      const bool whole = i >= lead && shape[i - lead] == k.space[i];
+      if (!k.reduced.empty() && k.reduced[i]) ++seen[whole];
+      else if (!whole) return false;
+    }
+    return seen[0] == 0 || seen[1] == 0;
+  }
+
+  // A result smaller than its kernel's space is computed again on its own, before the kernel.
+  void move_small_results() {
+    std::vector<Kernel> kernels;
+    for (Kernel& k : plan_.kernels) {
+      if (k.kind == Kernel::Kind::row) {
+        const auto small = std::stable_partition(k.results.begin(), k.results.end(), [&](const Result& r) { return is_full(r.value, k); });
+        for (auto r = small; r != k.results.end(); ++r) kernels.push_back(alone(k, *r));
+        k.results.erase(small, k.results.end());
+      }
+      if (!k.results.empty() || k.kind != Kernel::Kind::row) kernels.push_back(std::move(k));
+    }
+    plan_.kernels = std::move(kernels);
+  }
+  Kernel alone(const Kernel& k, const Result& r) const {
+    std::vector<char> needed(nodes_.size());
+    needed[r.value] = true;
+    Kernel small = row({}, nodes_[r.value].shape);
+    small.results = {r};
+    for (size_t i = k.nodes.size(); i-- > 0;) {
+      const NodeId id = k.nodes[i];
+      if (!needed[id]) continue;
+      small.nodes.insert(small.nodes.begin(), id);
+      for (NodeId input : nodes_[id].inputs) needed[input] = true;
+    }
+    for (NodeId id : small.nodes) {
+      if (nodes_[id].op != Op::reduce) continue;
+      small.space = k.space;
+      small.reduced = k.reduced;
+    }
+    return small;
   }
 
   // ---- inputs are the slots' contents before the Program runs ----
@@ -270,7 +342,7 @@ class Splitter {
   bool may_overwrite(size_t k, const Result& r) const {
     for (size_t j = k; j < plan_.kernels.size(); ++j) {
       const Kernel& kernel = plan_.kernels[j];
-      const bool elementwise = j == k && kernel.kind == Kernel::Kind::row;
+      const bool elementwise = j == k && kernel.kind == Kernel::Kind::row;  // a product's operands are read whole
       const auto spoils = [&](NodeId from, const View& in) {
         if (!overlap(in, r.to) || (elementwise && in == r.to)) return false;
         return !(plan_.where[r.value] == r.to && origin(from) == r.value);
@@ -278,10 +350,11 @@ class Splitter {
       if (kernel.kind == Kernel::Kind::copy && spoils(kernel.results[0].value, kernel.from)) return false;
       for (NodeId id : kernel.nodes)
         for (NodeId i : nodes_[id].inputs)
-          if (plan_.where[i] && kernel_[i] != static_cast<int>(j) && spoils(i, *plan_.where[i])) return false;
+          if (plan_.where[i] && !has(kernel, i) && spoils(i, *plan_.where[i])) return false;
     }
     return true;
   }
+  static bool has(const Kernel& k, NodeId id) { return std::find(k.nodes.begin(), k.nodes.end(), id) != k.nodes.end(); }
   // The node whose memory view node `id` looks at.
   NodeId origin(NodeId id) const {
     while (is_view(nodes_[id].op) && kernel_[id] == kNone) id = nodes_[id].inputs[0];

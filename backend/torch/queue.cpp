@@ -9,6 +9,7 @@
 #include <deque>
 #include <mutex>
 #include <string_view>
+#include <thread>
 
 #include "backend/torch/runtime.h"
 #include "backend/torch/source.h"

@@ -3,6 +3,7 @@
 #include <Python.h>
 #include <nrt/nrt_sim.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -45,13 +46,35 @@ bool is_torch_code(PyCodeObject* code) {
   return torch;
 }
 
-uint32_t intern(const char* op, PyCodeObject* code, int instruction) {
-  std::string text = op;
+std::string line(PyCodeObject* code, int instruction) {
   const char* file = PyUnicode_AsUTF8(code->co_filename);
   if (!file) PyErr_Clear();
-  text += ' ';
-  text += file ? file : "<unknown>";
-  text += ':' + std::to_string(PyCode_Addr2Line(code, instruction));
+  return (file ? file : "<unknown>") + (':' + std::to_string(PyCode_Addr2Line(code, instruction)));
+}
+
+uint32_t intern(const char* op, PyCodeObject* code, int instruction) {
+  return nrt_sim_intern((op + (' ' + line(code, instruction))).c_str());
+}
+
+// TORCH_NEURONX_ENABLE_STACK_TRACE=1: every line from the innermost outwards. Slow, and each stack is kept.
+bool wants_stack() {
+  static const bool wanted = [] {
+    const char* value = std::getenv("TORCH_NEURONX_ENABLE_STACK_TRACE");
+    return value && std::strcmp(value, "1") == 0;
+  }();
+  return wanted;
+}
+
+uint32_t intern_stack(const char* op, PyFrameObject* frame) {
+  std::string text = op;
+  while (frame) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    text += (text == op ? " " : " < ") + line(code, PyFrame_GetLasti(frame));
+    Py_DECREF(code);
+    PyFrameObject* back = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = back;
+  }
   return nrt_sim_intern(text.c_str());
 }
 
@@ -68,6 +91,11 @@ uint32_t find_source(const char* op) {
 
   const PyGILState_STATE gil = PyGILState_Ensure();
   PyFrameObject* frame = PyThreadState_GetFrame(thread);
+  if (frame && wants_stack()) {
+    const uint32_t id = intern_stack(op, frame);
+    PyGILState_Release(gil);
+    return id;
+  }
   PyCodeObject* code = nullptr;
   int instruction = 0;
   for (int depth = 0; frame && depth < kFrames; ++depth) {

@@ -188,3 +188,17 @@ TEST_CASE("inputs keep their value where an output has their slot") {
     REQUIRE(Lab::read(bound[b], Dtype::float32, 64 * 3 + 5) == 2 * (5 * 64 + 3));
   }
 }
+
+TEST_CASE("small values that a larger kernel also uses") {
+  Lab lab;
+  Graph& g = lab.g;
+  const auto c = [&](double v) { return g.constant(v, Dtype::float32); };
+  const NodeId x = lab.input({300, 40}), w = lab.input({40}), column = lab.input({300, 1});
+  const NodeId scale = g.map(AluOp::add, w, c(1)), gate = g.map(Activation::sigmoid, column);
+  lab.output(scale);
+  lab.output(g.map(AluOp::multiply, g.map(AluOp::multiply, x, scale), gate));
+  lab.output(gate);
+  lab.output(g.map(AluOp::multiply, gate, gate));
+  lab.output(g.permute(g.map(AluOp::multiply, lab.input({40, 300}), g.permute(gate, {1, 0})), {1, 0}));
+  lab.check();
+}

@@ -62,6 +62,23 @@ except RuntimeError as error:
     assert fresh_python(script, NEURON_LAUNCH_BLOCKING="1").strip() == "True"
 
 
+def test_the_whole_stack_on_request(fresh_python):
+    script = """
+import torch
+def inner():
+    return torch.index_select(torch.ones(4, 2).neuron(), 0, torch.tensor([9]).neuron())
+def outer():
+    return inner()
+outer()
+try:
+    torch.neuron.synchronize()
+except RuntimeError as error:
+    print(error)
+"""
+    assert "<string>:4 < <string>:6 < <string>:7" in fresh_python(script, TORCH_NEURONX_ENABLE_STACK_TRACE="1")
+    assert "<string>:4" in (plain := fresh_python(script)) and "<string>:6" not in plain
+
+
 def test_interrupt_leaves_the_device_usable(fresh_python):
     script = """
 import os, signal, threading, time, torch

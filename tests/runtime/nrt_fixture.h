@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <string>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -16,24 +17,26 @@
 namespace trn::test {
 
 // This process's own simulated machine: tests may run next to each other and next to real work.
-inline const std::string& own_directory() {
-  static const std::string path = [] {
-    std::string made = (std::filesystem::temp_directory_path() / "trnsim-test-XXXXXX").string();
-    if (!mkdtemp(made.data())) throw std::runtime_error("no temporary directory");
-    setenv("TRNSIM_RUNTIME_DIR", made.c_str(), 1);
+class OwnMachine {
+ public:
+  static void use() { static const OwnMachine machine; }
+
+ private:
+  OwnMachine() : path_((std::filesystem::temp_directory_path() / "trnsim-test-XXXXXX").string()) {
+    if (!mkdtemp(path_.data())) throw std::runtime_error("no temporary directory");
+    setenv("TRNSIM_RUNTIME_DIR", path_.c_str(), 1);
     setenv("NEURON_RT_LOG_LEVEL", "OFF", 1);
-    std::atexit([] { std::filesystem::remove_all(own_directory()); });
-    return made;
-  }();
-  return path;
-}
+  }
+  ~OwnMachine() { std::filesystem::remove_all(path_); }
+  std::string path_;
+};
 
 // Environment variables for a scope.
 class Environment {
  public:
   using Variable = std::pair<std::string, std::string>;
   Environment(std::initializer_list<Variable> v) : variables_(v) {
-    own_directory();
+    OwnMachine::use();
     for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
   }
   ~Environment() {
