@@ -162,3 +162,19 @@ TEST_CASE("random bits are Philox4x32-10") {
     }
   }
 }
+
+TEST_CASE("transposing copies keep every bit") {
+  for (Dtype d : {Dtype::float32, Dtype::bfloat16, Dtype::int32, Dtype::int64, Dtype::uint8})
+    for (const Dims& shape : {Dims{40, 50}, Dims{129, 1100}, Dims{3, 20, 300}, Dims{500, 17}}) {
+      Lab lab;
+      const auto rank = static_cast<int64_t>(shape.size());
+      Dims axes(rank);
+      std::iota(axes.begin(), axes.end(), 0);
+      std::swap(axes[rank - 1], axes[rank - 2]);
+      lab.output(lab.g.permute(lab.input(shape, d), axes));
+      lab.check(0);
+    }
+  Lab lab;
+  lab.output(lab.g.permute(lab.values({NAN, -0.0, INFINITY}, {3, 1}, Dtype::float32), {1, 0}));
+  lab.check(0);
+}
