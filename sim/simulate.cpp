@@ -35,6 +35,7 @@ class Run {
     Tick wait_latency = 0;      // from a semaphore's post to the start of an instruction that waited for it
     uint16_t waits_for = 0;     // semaphore, while blocked
     bool blocked = false;
+    Tick wake = DmaEngines::kNever;  // of its pending ready event; later ones are not needed
     int table = -1;             // scalar engine: activation table loaded
     Tick trigger_end = -1;      // end of the last DMA trigger
     EngineTotals totals;
@@ -63,6 +64,7 @@ class Run {
   };
 
   void try_start(uint32_t stream, Tick now);
+  void wake(uint32_t stream, Tick at);
   bool met(const Instruction& i, Tick& ready, uint16_t& missing, uint32_t& blocker) const;
   void start_compute(Stream& st, uint32_t index, Tick at, const Cost& cost);
   void start_tensor(Stream& st, uint32_t index, Tick at, const Cost& cost);
@@ -123,7 +125,7 @@ Run::Run(const Program& p, const Spec& s, Observer* observer, const SimOptions& 
 
 Timing Run::go() {
   for (uint32_t i = 0; i < streams_.size(); ++i)
-    if (!streams_[i].instructions.empty()) events_.push(streams_[i].free, static_cast<uint8_t>(Kind::ready), {Kind::ready, 0, i});
+    if (!streams_[i].instructions.empty()) wake(i, streams_[i].free);
   while (!events_.empty()) {
     const auto e = events_.pop();
     switch (e.payload.kind) {
@@ -144,7 +146,11 @@ Timing Run::go() {
           packets_done(e.payload.core, e.at);
         }
         break;
-      case Kind::ready: try_start(e.payload.id, e.at); break;
+      case Kind::ready:
+        if (streams_[e.payload.id].wake != e.at) break;  // an earlier one came first
+        streams_[e.payload.id].wake = DmaEngines::kNever;
+        try_start(e.payload.id, e.at);
+        break;
     }
   }
   for (const Stream& st : streams_)
@@ -176,8 +182,15 @@ bool Run::met(const Instruction& i, Tick& ready, uint16_t& missing, uint32_t& bl
   return true;
 }
 
+void Run::wake(uint32_t stream, Tick at) {
+  if (at >= streams_[stream].wake) return;
+  streams_[stream].wake = at;
+  events_.push(at, static_cast<uint8_t>(Kind::ready), {Kind::ready, 0, stream});
+}
+
 void Run::try_start(uint32_t stream, Tick now) {
   Stream& st = streams_[stream];
+  const uint16_t listed = st.blocked ? st.waits_for : Instruction::kNoUpdate;
   st.blocked = false;
   while (st.next < st.instructions.size()) {
     const uint32_t index = st.instructions[st.next];
@@ -188,12 +201,12 @@ void Run::try_start(uint32_t stream, Tick now) {
     if (!met(in, posted, missing, blocker)) {
       st.blocked = true;
       st.waits_for = missing;
-      semaphores_[missing].waiting.push_back(stream);
+      if (listed != missing) semaphores_[missing].waiting.push_back(stream);
       return;
     }
     const Tick at = std::max(st.free, posted < st.free ? st.free : posted + st.wait_latency);
     if (at > now) {  // engines see each other's posts only up to now: come back then
-      events_.push(at, static_cast<uint8_t>(Kind::ready), {Kind::ready, 0, stream});
+      wake(stream, at);
       st.blocked = true;
       st.waits_for = Instruction::kNoUpdate;
       return;
@@ -249,7 +262,7 @@ bool Run::start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Co
     const Tick drained = q.completions[earlier];
     if (drained == DmaEngines::kNever || drained + queue_stall_ > now) {
       const Tick again = drained == DmaEngines::kNever ? DmaEngines::kNever : drained + queue_stall_;
-      if (again != DmaEngines::kNever) events_.push(again, static_cast<uint8_t>(Kind::ready), {Kind::ready, 0, stream});
+      if (again != DmaEngines::kNever) wake(stream, again);
       st.blocked = true;
       st.waits_for = Instruction::kNoUpdate;
       return false;
@@ -310,7 +323,7 @@ void Run::packets_done(uint8_t index, Tick now) {
     while (q.done < q.transfers.size() && q.completions[q.done] != DmaEngines::kNever) ++q.done;
     for (uint32_t s = 0; s < streams_.size(); ++s)  // triggers that a full queue held back
       if (streams_[s].blocked && streams_[s].waits_for == Instruction::kNoUpdate && s / kEngines == index)
-        events_.push(end + queue_stall_, static_cast<uint8_t>(Kind::ready), {Kind::ready, 0, s});
+        wake(s, end + queue_stall_);
   });
   const Tick next = core.dma->next();
   if (next != DmaEngines::kNever && next < dma_planned_[index]) {
@@ -356,7 +369,10 @@ void Run::post(uint32_t index, Tick now) {
   sem.poster = index;
   std::vector<uint32_t> waiting;
   waiting.swap(sem.waiting);
-  for (const uint32_t stream : waiting) try_start(stream, now);
+  for (const uint32_t stream : waiting) {
+    streams_[stream].waits_for = Instruction::kNoUpdate;  // no longer listed
+    try_start(stream, now);
+  }
 }
 
 void Run::waited(Stream& st, uint32_t index, Tick begin, Tick end, Reason reason, uint32_t blocker) {
