@@ -110,6 +110,18 @@ void attention_backward(Stack& s) {
   s = {grad(0, q), grad(1, k), grad(2, v), grad(3, bias)};
 }
 
+// (self, mat2, offs?, bias?, out_dtype?); PyTorch's meta kernel takes bfloat16 only.
+void grouped_mm(Stack& s) {
+  const Tensor a = s[0].toTensor(), b = s[1].toTensor();
+  TORCH_CHECK(s[3].isNone() || !s[3].toTensor().defined(), "_grouped_mm: bias is not supported on neuron");
+  TORCH_CHECK(a.size(-1) == b.size(-2), "_grouped_mm: contraction dimension of mat_a and mat_b must match, got ", a.size(-1), " and ", b.size(-2));
+  const c10::ScalarType d = s[4].isNone() ? a.scalar_type() : s[4].toScalarType();
+  std::vector<int64_t> sizes{a.size(-2), b.size(-1)};
+  if (a.dim() == 3 && b.dim() == 3) sizes.insert(sizes.begin(), a.size(0));
+  if (a.dim() == 2 && b.dim() == 2) sizes.insert(sizes.begin(), s[2].toTensor().size(0));
+  s = {IValue(meta(sizes, d))};
+}
+
 void batch_norm_training(Stack& s) {
   const Tensor x = s[0].toTensor(), running = s[3].toTensor();
   const auto stats = [&](c10::ScalarType d) { return IValue(meta({x.size(1)}, d)); };
@@ -133,6 +145,7 @@ constexpr Override kOverrides[] = {
     {"aten::convolution_backward_overrideable", convolution_backward},
     {"aten::_scaled_dot_product_fused_attention_overrideable", attention},
     {"aten::_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
+    {"aten::_grouped_mm", grouped_mm},
     {"neuron::batch_norm_training", batch_norm_training},
     {"neuron::batch_norm_inference", like_first},
 };
