@@ -1,7 +1,5 @@
 #include "isa/isa.h"
 
-#include <bit>
-
 #include "isa/enum_names.h"
 
 namespace trn {
@@ -18,7 +16,7 @@ bool is_damaged(const T& value) {
   if constexpr (std::is_enum_v<T>) {
     return static_cast<size_t>(value) >= enum_count<T>;
   } else if constexpr (std::is_same_v<T, bool>) {
-    return std::bit_cast<unsigned char>(value) > 1;
+    return *reinterpret_cast<const unsigned char*>(&value) > 1;  // as a byte: reading it as a bool would be undefined
   } else if constexpr (std::is_same_v<T, Access>) {
     return is_damaged(value.space) || is_damaged(value.dtype) || value.ndim > Access::kMaxDims;
   } else if constexpr (std::is_same_v<T, Operand>) {

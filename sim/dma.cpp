@@ -38,8 +38,8 @@ void DmaEngines::submit(uint32_t id, int queue, const Transfer& t, Tick at) {
     auto& fifo = engine.queues[static_cast<size_t>(queue)];
     settle(engine, at);
     // Engines get their descriptors one after another; behind an earlier transfer that goes unnoticed.
-    const double late = fifo.empty() ? static_cast<double>(e) * (t.reads_hbm ? spec_.dma_stagger_hbm_ns : spec_.dma_stagger_sbuf_ns) / packet_ns : 0;
-    fifo.push_back({id, t.reads_hbm || t.writes_hbm, static_cast<double>(packets) + late, packet_ns * ticks_per_ns_});
+    const double late = fifo.empty() ? static_cast<double>(e) * (t.reads_hbm ? spec_.dma_stagger_hbm_ns : spec_.dma_stagger_sbuf_ns) * ticks_per_ns_ : 0;
+    fifo.push_back({id, t.reads_hbm || t.writes_hbm, static_cast<double>(packets), packet_ns * ticks_per_ns_, late});
     plan(engine);
     ++used;
   }
@@ -58,27 +58,38 @@ void DmaEngines::set_hbm_factor(double factor, Tick now) {
 void DmaEngines::settle(EngineState& e, Tick now) {
   const double elapsed = static_cast<double>(now) - e.settled;
   e.settled = static_cast<double>(now);
-  if (e.cycle <= 0 || elapsed <= 0) return;
-  for (auto& q : e.queues)
-    if (!q.empty()) q.front().packets = std::max(0.0, q.front().packets - elapsed / e.cycle);
+  if (elapsed <= 0) return;
+  for (auto& q : e.queues) {
+    if (q.empty()) continue;
+    Share& head = q.front();
+    if (head.late > 0)
+      head.late = head.late - elapsed < 1 ? 0 : head.late - elapsed;  // a tick's rounding leaves no sliver
+    else
+      head.packets = std::max(0.0, head.packets - elapsed / e.cycle);
+  }
 }
 
 void DmaEngines::plan(EngineState& e) {
   e.cycle = 0;
-  double least = std::numeric_limits<double>::max();
+  double packets = std::numeric_limits<double>::max(), late = packets;
   for (const auto& q : e.queues) {
     if (q.empty()) continue;
+    if (q.front().late > 0) {
+      late = std::min(late, q.front().late);
+      continue;
+    }
     e.cycle += packet_ticks(q.front());
-    least = std::min(least, q.front().packets);
+    packets = std::min(packets, q.front().packets);
   }
-  e.next = e.cycle > 0 ? static_cast<Tick>(std::ceil(e.settled + least * e.cycle)) : kNever;
+  const double soonest = std::min(late, e.cycle > 0 ? packets * e.cycle : late);
+  e.next = soonest < std::numeric_limits<double>::max() ? static_cast<Tick>(std::ceil(e.settled + soonest)) : kNever;
 }
 
 void DmaEngines::depart(EngineState& e, Tick now) {
   settle(e, now);
   for (auto& q : e.queues) {
     // A tick's rounding can leave a sliver of a packet.
-    if (q.empty() || q.front().packets * e.cycle >= 1) continue;
+    if (q.empty() || q.front().late > 0 || q.front().packets * packet_ticks(q.front()) >= 1) continue;
     if (--shares_left_[q.front().transfer] == 0) finished_.push_back(q.front().transfer);
     q.pop_front();
   }

@@ -41,11 +41,12 @@ class DmaEngines {
     bool hbm;
     double packets;       // left
     double packet_ticks;  // alone
+    double late;          // ticks until this engine has its descriptors
   };
   struct EngineState {
     std::vector<std::deque<Share>> queues;
     double settled = 0;  // progress is accounted for up to here
-    double cycle = 0;    // sum of the heads' packet times
+    double cycle = 0;    // sum of the packet times of the heads that have their descriptors
     Tick next = kNever;
   };
 
