@@ -220,6 +220,7 @@ class Reference {
       case Op::matmul:
         each([&](const Dims& at) {
           const int64_t k = in(0).shape.back(), columns = in(1).shape.back();
+          if (k == 0) return 0.0;  // an empty sum has no first element to point at
           Dims a = at, b = at;
           a.back() = 0;
           b[at.size() - 2] = 0;
