@@ -10,8 +10,8 @@ namespace trn::compiler {
 namespace {
 
 constexpr int64_t kMoving = 512;
-constexpr int64_t kResidentBytes = 128 * 1024;  // per partition: panel of the operand that stays
-constexpr int64_t kPanelBytes = 184 * 1024;     // both panels, the passing one twice
+constexpr int64_t kResidentBytes = 96 * 1024;  // per partition: panel of the operand that stays
+constexpr int64_t kPanelBytes = 136 * 1024;    // both panels, the passing one twice; the rest is for loads, results and kept operands of the epilogue
 
 void product(TileBuilder& t, const Access& dst, const Access& stationary, const Access& moving, bool accumulate) {
   NcMatmul::Args a;
@@ -28,14 +28,18 @@ class Matmul {
 
   void write() {
     const int64_t column = tiles_ * size_of(a_.view.dtype);  // bytes per partition of one row of a panel
-    const int64_t most = kResidentBytes / column / kTile * kTile;
+    const int64_t beside_wide = (kPanelBytes / column - 2 * kMoving) / kTile * kTile;  // leaves the passing panel its full width
+    int64_t most = kResidentBytes / column / kTile * kTile;
+    if (beside_wide >= kMoving) most = std::min(most, beside_wide);
     // The operand that fits whole stays; else one that must be turned, because the passing one is loaded once per block of the other.
     const bool a_stays = a_.count <= most || (b_.count > most && (a_.turned() || !b_.turned()));
     const Side& stays = a_stays ? a_ : b_;
-    const int64_t block = std::min(stays.count, most);
+    if (most == 0) return streamed();
+    const int64_t blocks = (stays.count + most - 1) / most;
+    const int64_t block = std::min(stays.count, ((stays.count + blocks - 1) / blocks + kTile - 1) / kTile * kTile);
     int64_t width = kMoving;
     while (width >= kTile && 2 * width * column + block * column > kPanelBytes) width /= 2;
-    if (block == 0 || width < kTile) return streamed();
+    if (width < kTile) return streamed();
     result_.columns_per_tile(a_stays ? width : kMoving);
     for (int64_t at = 0; at < stays.count; at += block) {
       const int64_t n = std::min(block, stays.count - at);

@@ -212,9 +212,8 @@ class Reference {
         break;
       case Op::scan:
         each([&](const Dims& at) {
-          double x = element(in(0), moved(at, n.dim, 0));
-          for (int64_t i = 1; i <= at[n.dim]; ++i) x = alu(n.alu, x, element(in(0), moved(at, n.dim, i)), n.dtype);
-          return x;
+          const double x = element(in(0), at);
+          return at[n.dim] == 0 ? x : alu(n.alu, r.v[flat(n.shape, moved(at, n.dim, at[n.dim] - 1))], x, n.dtype);
         });
         break;
       case Op::matmul:
