@@ -13,4 +13,4 @@ def test_demo(tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Everything held." in result.stdout and "FAIL" not in result.stdout
     assert (tmp_path / "demo.pftrace").stat().st_size > 1000
-    assert "neuron" in (tmp_path / "demo.html").read_text()
+    assert '"machine":"trn2"' in (tmp_path / "demo.html").read_text()
