@@ -1,29 +1,15 @@
 #pragma once
 #include <initializer_list>
 
+#include "isa/examples.h"
 #include "isa/isa.h"
 #include "sim/observer.h"
 
 namespace trn::test {
 
-inline Access on_chip(Space space, Dtype dtype, int partitions, int64_t offset, int free) {
-  Access a;
-  a.space = space;
-  a.dtype = dtype;
-  a.ndim = 2;
-  a.offset = offset;
-  a.dims[0] = {1, partitions};
-  a.dims[1] = {1, free};
-  return a;
-}
-inline Access sbuf(Dtype dtype, int partitions, int64_t offset, int free) { return on_chip(Space::sbuf, dtype, partitions, offset, free); }
-inline Access psum(Dtype dtype, int partitions, int64_t offset, int free) { return on_chip(Space::psum, dtype, partitions, offset, free); }
-inline Access hbm(Dtype dtype, uint32_t slot, int rows, int columns, int64_t offset = 0) {
-  Access a = on_chip(Space::hbm, dtype, rows, offset, columns);
-  a.buffer = slot;
-  a.dims[0].step = columns;
-  return a;
-}
+inline Access sbuf(Dtype dtype, int partitions, int64_t offset, int free) { return example::sbuf(partitions, free, dtype, offset); }
+inline Access psum(Dtype dtype, int partitions, int64_t offset, int free) { return example::psum(partitions, free, dtype, offset); }
+inline Access hbm(Dtype dtype, uint32_t slot, int rows, int columns) { return example::hbm(rows, columns, dtype, slot); }
 
 // Appends one instruction; returns it for adjustments before the next call.
 template <Card C>
