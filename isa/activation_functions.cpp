@@ -19,7 +19,8 @@ using D32 = hn::ScalableTag<float>;
 using V32 = hn::Vec<D32>;
 using H32 = hn::Rebind<float, D64>;  // as many fp32 lanes as a vector has fp64 lanes
 
-// Calls body(src, dst) for whole vectors of `d`; the tail goes through a padded vector, so that every element takes the same path.
+// Calls body(src, dst) for whole vectors of `d`; the tail goes through a padded vector, so that every element takes the
+// same path.
 template <class D, class Body>
 HWY_INLINE void in_vectors(D d, float* dst, const float* src, size_t n, Body body) {
   const size_t lanes = hn::Lanes(d);
@@ -70,9 +71,8 @@ void Evaluate(Activation function, float* dst, const float* src, size_t n, float
     case Activation::relu:
       return map32(dst, src, n, [=](V32 x) HWY_ATTR { return hn::IfThenElse(hn::Lt(x, zero), zero, x); });
     case Activation::prelu:
-      return map32(dst, src, n, [=](V32 x) HWY_ATTR {
-        return hn::IfThenElse(hn::Gt(x, zero), x, hn::Mul(x, hn::Set(d, slope)));
-      });
+      return map32(dst, src, n,
+                   [=](V32 x) HWY_ATTR { return hn::IfThenElse(hn::Gt(x, zero), x, hn::Mul(x, hn::Set(d, slope))); });
     case Activation::sqrt: return map32(dst, src, n, [](V32 x) HWY_ATTR { return hn::Sqrt(x); });
     case Activation::reciprocal: return map32(dst, src, n, [=](V32 x) HWY_ATTR { return hn::Div(one, x); });
     case Activation::sign:
@@ -133,9 +133,8 @@ void Evaluate(Activation function, float* dst, const float* src, size_t n, float
     case Activation::erf: return map64(dst, src, n, [](V64 x) HWY_ATTR { return erf(x); });
     case Activation::erfc: return map64(dst, src, n, [](V64 x) HWY_ATTR { return erfc(x); });
     case Activation::erf_dx:
-      return map64(dst, src, n, [](V64 x) HWY_ATTR {
-        return hn::Mul(k(1.1283791670955126), exp_finite(hn::Neg(hn::Mul(x, x))));
-      });
+      return map64(dst, src, n,
+                   [](V64 x) HWY_ATTR { return hn::Mul(k(1.1283791670955126), exp_finite(hn::Neg(hn::Mul(x, x)))); });
     case Activation::gelu: return map64(dst, src, n, [](V64 x) HWY_ATTR { return hn::Mul(x, normal(x).below); });
     case Activation::gelu_dx:
       return map64(dst, src, n, [](V64 x) HWY_ATTR {
@@ -156,9 +155,15 @@ void Evaluate(Activation function, float* dst, const float* src, size_t n, float
         return hn::Mul(s, hn::Add(k(1), hn::Mul(scaled, hn::Sub(k(1), s))));
       });
 
-    case Activation::sin: return map_trig(dst, src, n, [](SinCos v) HWY_ATTR { return v.sin; }, std::sin);
-    case Activation::cos: return map_trig(dst, src, n, [](SinCos v) HWY_ATTR { return v.cos; }, std::cos);
-    case Activation::tan: return map_trig(dst, src, n, [](SinCos v) HWY_ATTR { return hn::Div(v.sin, v.cos); }, std::tan);
+    case Activation::sin:
+      return map_trig(
+          dst, src, n, [](SinCos v) HWY_ATTR { return v.sin; }, std::sin);
+    case Activation::cos:
+      return map_trig(
+          dst, src, n, [](SinCos v) HWY_ATTR { return v.cos; }, std::cos);
+    case Activation::tan:
+      return map_trig(
+          dst, src, n, [](SinCos v) HWY_ATTR { return hn::Div(v.sin, v.cos); }, std::tan);
     case Activation::arctan: return map64(dst, src, n, [](V64 x) HWY_ATTR { return arctan(x); });
     default: return;
   }

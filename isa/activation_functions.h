@@ -8,32 +8,80 @@
 
 namespace trn {
 
-// Functions of the Scalar engine (nki.api.shared: "Supported Activation Functions"), then nki.language functions that it also evaluates here, then
-// functions that only the compiler uses. Names are nki.language's or numpy's. A function's number is its place; append, so that older executables load.
+// Functions of the Scalar engine (nki.api.shared: "Supported Activation Functions"), then nki.language functions that
+// it also evaluates here, then functions that only the compiler uses. Names are nki.language's or numpy's. A function's
+// number is its place; append, so that older executables load.
 enum class Activation : uint8_t {
-  copy, square, sigmoid, relu, prelu, gelu, gelu_dx, gelu_apprx_tanh, gelu_apprx_sigmoid, gelu_apprx_sigmoid_dx,
-  silu, silu_dx, tanh, softplus, mish, erf, erf_dx, exp, log, sin, arctan, sqrt, rsqrt, reciprocal, sign, abs,
-  cos, tan, floor, ceil, trunc, round,
-  exp2, expm1, log2, log10, log1p, sinh, cosh, arcsin, arccos, arcsinh, arccosh, arctanh, erfc, erfinv, lgamma, digamma,
+  copy,
+  square,
+  sigmoid,
+  relu,
+  prelu,
+  gelu,
+  gelu_dx,
+  gelu_apprx_tanh,
+  gelu_apprx_sigmoid,
+  gelu_apprx_sigmoid_dx,
+  silu,
+  silu_dx,
+  tanh,
+  softplus,
+  mish,
+  erf,
+  erf_dx,
+  exp,
+  log,
+  sin,
+  arctan,
+  sqrt,
+  rsqrt,
+  reciprocal,
+  sign,
+  abs,
+  cos,
+  tan,
+  floor,
+  ceil,
+  trunc,
+  round,
+  exp2,
+  expm1,
+  log2,
+  log10,
+  log1p,
+  sinh,
+  cosh,
+  arcsin,
+  arccos,
+  arcsinh,
+  arccosh,
+  arctanh,
+  erfc,
+  erfinv,
+  lgamma,
+  digamma
 };
 
-// Where a function is published. `assumed`: the public table does not list it; the hardware's tables are programmable, so the compiler may have it.
+// Where a function is published. `assumed`: the public table does not list it; the hardware's tables are programmable,
+// so the compiler may have it.
 enum class ActivationSource : uint8_t { isa_table, nki_language, assumed };
 
 struct ActivationRow {
   std::string_view name;
   ActivationSource source;
 
-  // Table that must be loaded; 0 = none, any will do. exp and log share one (neuron-runtime/explore/work-with-neff-files names the sets of an executable:
-  // natural_log_exp_and_others, gelu_and_others, reciprocal_and_small, reciprocal_sqrt_and_small); copies beside exp load nothing (public profiles);
-  // the rest is assumed.
+  // Table that must be loaded; 0 = none, any will do. exp and log share one
+  // (neuron-runtime/explore/work-with-neff-files names the sets of an executable: natural_log_exp_and_others,
+  // gelu_and_others, reciprocal_and_small, reciprocal_sqrt_and_small); copies beside exp load nothing (public
+  // profiles); the rest is assumed.
   int table;
-  double least, most;      // published valid input range; reciprocal's holds for the magnitude
+  double least, most;  // published valid input range; reciprocal's holds for the magnitude
 };
 
 inline constexpr auto kActivations = [] {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  constexpr auto isa = ActivationSource::isa_table, nl = ActivationSource::nki_language, own = ActivationSource::assumed;
+  constexpr auto isa = ActivationSource::isa_table, nl = ActivationSource::nki_language,
+                 own = ActivationSource::assumed;
   return std::to_array<ActivationRow>({
       {"copy", isa, 0, -inf, inf},
       {"square", isa, 0, -inf, inf},
@@ -94,10 +142,11 @@ constexpr std::optional<Activation> activation_named(std::string_view text) {
   return std::nullopt;
 }
 
-// dst[i] = f(src[i]). `dst` may be `src`. The real function over all of fp32, computed in fp64 and rounded once: within 0.51 units in the last place.
-// Not the hardware's piecewise polynomial, whose coefficients are not public, nor what that gives outside its valid range. Special values as in
-// IEEE 754 and PyTorch. Vectorised with run-time dispatch and the same bits on every CPU, except the functions that call the C library:
-// arcsin to arctanh, lgamma, and trigonometry beyond 2^22. `slope` is prelu's for negative inputs.
+// dst[i] = f(src[i]). `dst` may be `src`. The real function over all of fp32, computed in fp64 and rounded once: within
+// 0.51 units in the last place. Not the hardware's piecewise polynomial, whose coefficients are not public, nor what
+// that gives outside its valid range. Special values as in IEEE 754 and PyTorch. Vectorised with run-time dispatch and
+// the same bits on every CPU, except the functions that call the C library: arcsin to arctanh, lgamma, and trigonometry
+// beyond 2^22. `slope` is prelu's for negative inputs.
 void apply_activation(Activation f, float* dst, const float* src, size_t n, float slope = 0);
 
 }  // namespace trn

@@ -1,6 +1,7 @@
-// Vector functions in fp64 for one Highway target; included once per target (Highway's "-inl.h" idiom), hence the toggled guard.
-// Arguments are fp32 values, results are rounded to fp32 by the caller, so a relative error of 2^-34 here is half an ulp and a hair there. No fused
-// multiply-add: the same bits on every CPU. Polynomials: Chebyshev interpolation at 60 digits; each names its relative error.
+// Vector functions in fp64 for one Highway target; included once per target (Highway's "-inl.h" idiom), hence the
+// toggled guard. Arguments are fp32 values, results are rounded to fp32 by the caller, so a relative error of 2^-34
+// here is half an ulp and a hair there. No fused multiply-add: the same bits on every CPU. Polynomials: Chebyshev
+// interpolation at 60 digits; each names its relative error.
 #if defined(TRN_ACTIVATION_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRN_ACTIVATION_MATH_INL_H
 #undef TRN_ACTIVATION_MATH_INL_H
@@ -54,9 +55,13 @@ constexpr double kExpLimit = 708;
 
 HWY_INLINE ScaledExp scaled_exp(V64 x) {
   // (e^r - 1 - r) / r^2 on |r| <= ln(2)/2: 2^-36 of e^r - 1.
-  constexpr double q[] = {
-      0.5, 0.16666666719312481, 0.041666666719295685, 0.008333298344023092, 0.0013888853909945039,
-      0.00019899390183679231, 2.4859694394752072e-5};
+  constexpr double q[] = {0.5,
+                          0.16666666719312481,
+                          0.041666666719295685,
+                          0.008333298344023092,
+                          0.0013888853909945039,
+                          0.00019899390183679231,
+                          2.4859694394752072e-5};
   constexpr double kMagic = 0x1.8p52;  // adding it leaves the nearest integer in the low bits
   x = clamped(x, kExpLimit);
   const V64 shifted = hn::Add(hn::Mul(x, k(1.4426950408889634)), k(kMagic));
@@ -83,7 +88,8 @@ HWY_INLINE V64 expm1(V64 x) {
 // log of positive finite x.
 HWY_INLINE V64 log_positive(V64 x) {
   // (2 atanh(s) - 2 s) / s^3 in s^2, for x in [sqrt(1/2), sqrt(2)]: 2^-43.
-  constexpr double p[] = {0.66666666667378686, 0.39999998792441689, 0.28571755535032942, 0.22191337428065784, 0.19363884986633199};
+  constexpr double p[] = {0.66666666667378686, 0.39999998792441689, 0.28571755535032942, 0.22191337428065784,
+                          0.19363884986633199};
   constexpr uint64_t kSqrtHalf = 0x3FE6A09E667F3BCD;
   const U64 du;
   const auto offset = hn::Add(hn::BitCast(du, x), hn::Set(du, 0x3FF0000000000000 - kSqrtHalf));
@@ -123,10 +129,11 @@ struct Erfc {
 };
 HWY_INLINE Erfc erfc_positive(V64 a) {
   // e^(a^2) erfc(a) (1 + 2 a) in t = (a - 3) / (a + 3): 2^-35 for a <= 12, beyond which fp32 sees 0.
-  constexpr double c[] = {
-      1.2530080582933044, -0.13562110630674791, -0.047562298207120861, 0.12964516775634465, -0.11927355722633141,
-      0.068307927135963203, -0.023771629395546941, 0.0025295621997623845, 0.0018941565893343904, -0.00077770258993408059,
-      -0.00011778008738964423, 0.00011483629359359906, 1.5798355189191665e-5, -5.936193350960739e-6};
+  constexpr double c[] = {1.2530080582933044,      -0.13562110630674791,    -0.047562298207120861,
+                          0.12964516775634465,     -0.11927355722633141,    0.068307927135963203,
+                          -0.023771629395546941,   0.0025295621997623845,   0.0018941565893343904,
+                          -0.00077770258993408059, -0.00011778008738964423, 0.00011483629359359906,
+                          1.5798355189191665e-5,   -5.936193350960739e-6};
   const V64 near = hn::IfThenElse(hn::Gt(a, k(40)), k(40), a);
   const V64 t = hn::Div(hn::Sub(near, k(3)), hn::Add(near, k(3)));
   const V64 gauss = exp(hn::Neg(hn::Mul(a, a)));
@@ -138,9 +145,9 @@ HWY_INLINE V64 erfc(V64 x) {
 }
 HWY_INLINE V64 erf(V64 x) {
   // erf(x) / x in x^2, |x| <= 1: 2^-40.
-  constexpr double c[] = {
-      1.1283791670946767, -0.37612638889635307, 0.11283791308604581, -0.026866133235095592, 0.0052237834771892481,
-      -0.00085426379970872296, 0.0001195656256820733, -1.3909340021874599e-5, 1.0589380641075019e-6};
+  constexpr double c[] = {1.1283791670946767,    -0.37612638889635307,   0.11283791308604581,
+                          -0.026866133235095592, 0.0052237834771892481,  -0.00085426379970872296,
+                          0.0001195656256820733, -1.3909340021874599e-5, 1.0589380641075019e-6};
   const V64 a = hn::Abs(x);
   const V64 near = hn::Mul(a, polynomial(c, hn::Mul(a, a)));
   const V64 far = hn::Sub(k(1), erfc_positive(a).erfc);
@@ -185,9 +192,8 @@ HWY_INLINE SinCos sin_cos(V64 x) {
 
 HWY_INLINE V64 arctan(V64 x) {
   // (atan(t) - t) / t^3 in t^2, |t| <= tan(pi/8): 2^-43.
-  constexpr double c[] = {
-      -0.33333333333265192, 0.1999999994920436, -0.1428570804267612, 0.1111081710428024, -0.090840543082162837,
-      0.076043584088573222, -0.060252879685142877, 0.032920714310788078};
+  constexpr double c[] = {-0.33333333333265192,  0.1999999994920436,   -0.1428570804267612,   0.1111081710428024,
+                          -0.090840543082162837, 0.076043584088573222, -0.060252879685142877, 0.032920714310788078};
   const V64 a = hn::Abs(x);
   const M64 large = hn::Gt(a, k(2.4142135623730950)), medium = hn::Gt(a, k(0.41421356237309505));
   const V64 above = hn::IfThenElse(large, k(-1), hn::IfThenElse(medium, hn::Sub(a, k(1)), a));

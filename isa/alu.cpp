@@ -32,7 +32,8 @@ struct Same {
   HWY_INLINE T one(size_t) const { return value; }
 };
 
-// dst[i] = f(a[i], b[i]) in whole vectors; the tail goes through a padded vector, so that every element takes the same path.
+// dst[i] = f(a[i], b[i]) in whole vectors; the tail goes through a padded vector, so that every element takes the same
+// path.
 template <class T, class A, class B, class F>
 HWY_INLINE void zip(T* dst, A a, B b, size_t n, F f) {
   const hn::ScalableTag<T> d;
@@ -76,8 +77,8 @@ HWY_INLINE V rsqrt(D d, V a) {
   return hn::Combine(d, part(hn::UpperHalf(half, a)), part(hn::LowerHalf(half, a)));
 }
 
-// Calls use(vector form of `op`); false if it has none. maximum and minimum are spelled out, because the native instructions treat NaN
-// differently from CPU to CPU.
+// Calls use(vector form of `op`); false if it has none. maximum and minimum are spelled out, because the native
+// instructions treat NaN differently from CPU to CPU.
 template <class Use>
 HWY_INLINE bool with_form(AluOp op, bool, float, Use use) {
   // clang-format off
@@ -114,7 +115,8 @@ template <class Use>
 HWY_INLINE bool with_form(AluOp op, bool is_unsigned, int32_t, Use use) {
   // Flipping the sign bit turns an unsigned comparison into a signed one.
   const int32_t flip = is_unsigned ? std::numeric_limits<int32_t>::min() : 0;
-  const auto above = [flip](DI d, VI a, VI b) HWY_ATTR { return hn::Gt(hn::Xor(a, hn::Set(d, flip)), hn::Xor(b, hn::Set(d, flip))); };
+  const auto above = [flip](DI d, VI a, VI b)
+                         HWY_ATTR { return hn::Gt(hn::Xor(a, hn::Set(d, flip)), hn::Xor(b, hn::Set(d, flip))); };
   // clang-format off
   switch (op) {
     case AluOp::bypass: use([](DI, VI a, VI) HWY_ATTR { return a; }); return true;
@@ -143,7 +145,9 @@ HWY_INLINE bool with_form(AluOp op, bool is_unsigned, int32_t, Use use) {
 }
 
 HWY_INLINE float scalar_form(AluOp op, bool, float a, float b) { return info(op).on_float(a, b); }
-HWY_INLINE int32_t scalar_form(AluOp op, bool is_unsigned, int32_t a, int32_t b) { return info(op).on_int(a, b, is_unsigned); }
+HWY_INLINE int32_t scalar_form(AluOp op, bool is_unsigned, int32_t a, int32_t b) {
+  return info(op).on_int(a, b, is_unsigned);
+}
 
 template <class T, class A, class B>
 HWY_INLINE void apply(AluOp op, bool is_unsigned, T* dst, A a, B b, size_t n) {
@@ -219,7 +223,9 @@ bool is_logical(AluOp op) { return op >= AluOp::logical_and && op <= AluOp::logi
 void apply_float(AluOp op, float* dst, const float* a, const float* b, size_t n) {
   HWY_DYNAMIC_DISPATCH(FloatArrays)(op, dst, a, info(op).arity == 1 ? a : b, n);
 }
-void apply_float(AluOp op, float* dst, const float* a, float b, size_t n) { HWY_DYNAMIC_DISPATCH(FloatScalar)(op, dst, a, b, n); }
+void apply_float(AluOp op, float* dst, const float* a, float b, size_t n) {
+  HWY_DYNAMIC_DISPATCH(FloatScalar)(op, dst, a, b, n);
+}
 void apply_float(AluOp op, float* dst, float a, const float* b, size_t n) {
   if (info(op).arity == 1) return apply_float(op, dst, b, a, n);
   HWY_DYNAMIC_DISPATCH(FloatReversed)(op, dst, a, b, n);
@@ -242,7 +248,9 @@ float reduce_float(AluOp op, const float* a, size_t n) {
 }
 int32_t reduce_int(AluOp op, bool is_unsigned, const int32_t* a, size_t n) {
   if (op == AluOp::subtract)
-    return n == 1 ? a[0] : info(op).on_int(a[0], HWY_DYNAMIC_DISPATCH(IntReduce)(AluOp::add, is_unsigned, a + 1, n - 1), is_unsigned);
+    return n == 1 ? a[0]
+                  : info(op).on_int(a[0], HWY_DYNAMIC_DISPATCH(IntReduce)(AluOp::add, is_unsigned, a + 1, n - 1),
+                                    is_unsigned);
   const int32_t r = HWY_DYNAMIC_DISPATCH(IntReduce)(op, is_unsigned, a, n);
   return is_logical(op) ? info(op).on_int(r, static_cast<int32_t>(info(op).identity), is_unsigned) : r;
 }

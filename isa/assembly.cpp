@@ -28,7 +28,8 @@ void print_args(std::string& out, const void* raw) {
         (
             [&] {
               const std::string value = text_of(args.*(field.member));
-              if (value != text_of(defaults.*(field.member))) out.append(" ").append(field.name).append("=").append(value);
+              if (value != text_of(defaults.*(field.member)))
+                out.append(" ").append(field.name).append("=").append(value);
             }(),
             ...);
       },
@@ -119,8 +120,8 @@ constexpr auto kTexts = texts(std::type_identity<Isa>{});
 constexpr size_t kBytesPerLine = 64;
 
 void print_slot(std::string& out, const Slot& s, size_t number) {
-  out += "slot " + std::to_string(number) + ' ' + std::string(name(s.use)) + ' ' + quote(s.name) + ' ' + std::string(name(s.dtype)) + ' ' +
-         std::to_string(s.bytes);
+  out += "slot " + std::to_string(number) + ' ' + std::string(name(s.use)) + ' ' + quote(s.name) + ' ' +
+         std::string(name(s.dtype)) + ' ' + std::to_string(s.bytes);
   if (s.use == SlotUse::constant || s.constant_offset) out += " @" + std::to_string(s.constant_offset);
   out += " [";
   for (size_t i = 0; i < s.shape.size(); ++i) out += (i ? "," : "") + std::to_string(s.shape[i]);
@@ -174,7 +175,8 @@ void scan_program(Scan& in, Program& p) {
 
 void scan_source(Scan& in, Program& p) {
   const auto number = in.number<size_t>("a source number");
-  if (number >= p.sources.size() + 1 || (number < p.sources.size() && number != 0)) in.fail("sources are numbered in order");
+  if (number >= p.sources.size() + 1 || (number < p.sources.size() && number != 0))
+    in.fail("sources are numbered in order");
   in.skip_spaces();
   std::string text = in.quoted();
   if (number == 0)
@@ -208,7 +210,8 @@ std::string arguments(const Program& p, const Instruction& i) {
 
 std::string to_assembly(const Program& source) {
   const Program p = canonical(source);
-  std::string out = "program " + quote(p.name) + " target " + quote(p.target) + " cores " + std::to_string(p.cores) + '\n';
+  std::string out =
+      "program " + quote(p.name) + " target " + quote(p.target) + " cores " + std::to_string(p.cores) + '\n';
   for (size_t i = 0; i < p.slots.size(); ++i) print_slot(out, p.slots[i], i);
   constexpr char digits[] = "0123456789abcdef";
   for (size_t i = 0; i < p.constants.size(); ++i) {

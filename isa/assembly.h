@@ -14,9 +14,10 @@ namespace trn {
 //   c0.sync dma_copy dst=sbuf.float32@p0+0[1x64,1x64] src=hbm.float32@s0+0[64x64,1x64] queue=0 post=s0 from=1
 //   c0.vector tensor_tensor dst=... data1=... data2=... op=add wait=s0>=1 post=s1 from=1
 //
-// An operand is space.dtype@place[dims]: place is p<partition>+<byte> on chip, s<slot>+<byte> in HBM, and dims are <step>x<count>, outermost first.
-// Fields that have their card's default are left out. ';' starts a comment outside quotes.
-// from_assembly(to_assembly(p)) == canonical(p), and to_assembly(from_assembly(t)) == t for every t that to_assembly wrote.
+// An operand is space.dtype@place[dims]: place is p<partition>+<byte> on chip, s<slot>+<byte> in HBM, and dims are
+// <step>x<count>, outermost first. Fields that have their card's default are left out. ';' starts a comment outside
+// quotes. from_assembly(to_assembly(p)) == canonical(p), and to_assembly(from_assembly(t)) == t for every t that
+// to_assembly wrote.
 std::string to_assembly(const Program& p);
 
 // Throws trn::Error(illegal) whose context is the line's number and text.

@@ -70,11 +70,11 @@ Program canonical(const Program& p) {
 
 bool identical(const Program& a, const Program& b) {
   const auto same = [](const Instruction& x, const Instruction& y) {
-    return x.card == y.card && x.engine == y.engine && x.core == y.core && x.queue == y.queue && x.waits == y.waits && x.update == y.update &&
-           x.first_wait == y.first_wait && x.args == y.args && x.source == y.source;
+    return x.card == y.card && x.engine == y.engine && x.core == y.core && x.queue == y.queue && x.waits == y.waits &&
+           x.update == y.update && x.first_wait == y.first_wait && x.args == y.args && x.source == y.source;
   };
-  return a.name == b.name && a.target == b.target && a.cores == b.cores && a.slots == b.slots && a.constants == b.constants && a.waits == b.waits &&
-         a.words == b.words && a.sources == b.sources &&
+  return a.name == b.name && a.target == b.target && a.cores == b.cores && a.slots == b.slots &&
+         a.constants == b.constants && a.waits == b.waits && a.words == b.words && a.sources == b.sources &&
          std::equal(a.instructions.begin(), a.instructions.end(), b.instructions.begin(), b.instructions.end(), same);
 }
 

@@ -32,8 +32,8 @@ struct Complaint {
 };
 using Verdict = std::optional<Complaint>;
 
-// What a DMA instruction moves, as the DMA engines see it: `rows` rows (partitions, or the outermost HBM dim) dealt to the engines in groups, each
-// row `chunks` descriptors' elements of `chunk_bytes` contiguous bytes on both sides.
+// What a DMA instruction moves, as the DMA engines see it: `rows` rows (partitions, or the outermost HBM dim) dealt to
+// the engines in groups, each row `chunks` descriptors' elements of `chunk_bytes` contiguous bytes on both sides.
 struct Transfer {
   int64_t rows = 0;
   int64_t chunks = 0;
@@ -46,11 +46,11 @@ struct Transfer {
 
 // Time of one instruction, in cycles of its engine (fractions allowed; sim/ rounds to ticks once).
 struct Cost {
-  double busy = 0;      // until the engine can start its next instruction
-  double latency = 0;   // from start until a semaphore update at completion; >= busy
-  double preload = 0;   // tensor engine: weight load, hidden behind the previous instruction's stream
-  double flops = 0;     // multiply-adds count 2
-  Transfer transfer{};  // DMA instructions only
+  double busy = 0;          // until the engine can start its next instruction
+  double latency = 0;       // from start until a semaphore update at completion; >= busy
+  double preload = 0;       // tensor engine: weight load, hidden behind the previous instruction's stream
+  double flops = 0;         // multiply-adds count 2
+  Transfer transfer{};      // DMA instructions only
   bool table_load = false;  // scalar engine: uses an activation table
   int table = 0;            // which one; a change costs Spec::scalar_table_load_ns
 };
@@ -58,12 +58,12 @@ struct Cost {
 // How well an instruction is known: its numbers against published results, its time against measurements.
 enum class Status : uint8_t { measured, documented, assumed };
 
-// A named member of Args, in the order of AWS's documentation page. Everything that walks arguments (assembly, container, Python signatures,
-// instruction tables, fault injection) walks these.
+// A named member of Args, in the order of AWS's documentation page. Everything that walks arguments (assembly,
+// container, Python signatures, instruction tables, fault injection) walks these.
 template <class Args, class T>
 struct Field {
   std::string_view name;
-  T Args::* member;
+  T Args::*member;
   std::string_view doc;
 };
 template <class Args, class T>
@@ -79,7 +79,8 @@ struct Example {
 
 // One public nki.isa operation. A missing member is a compile error.
 template <class C>
-concept Card = std::is_trivially_copyable_v<typename C::Args> && requires(const typename C::Args& a, Engine e, const Spec& s, const CoreMemory& m) {
+concept Card = std::is_trivially_copyable_v<typename C::Args> &&
+    requires(const typename C::Args& a, Engine e, const Spec& s, const CoreMemory& m) {
   { C::name } -> std::convertible_to<std::string_view>;
   { C::doc } -> std::convertible_to<std::string_view>;
   { C::source } -> std::convertible_to<std::string_view>;

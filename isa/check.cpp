@@ -27,12 +27,15 @@ Verdict check_frame(const Program& p, const Instruction& i, const Spec& s) {
   if (i.core >= p.cores) return illegal("core ", int{i.core}, " of a Program for ", int{p.cores});
   if (r.is_dma && i.queue >= s.dma_queues) return illegal("there is no DMA queue ", int{i.queue});
   const size_t words = (r.args_bytes + 7) / 8;
-  if (i.args > p.words.size() || words > p.words.size() - i.args) return illegal("arguments lie outside the Program's words");
-  if (i.first_wait > p.waits.size() || i.waits > p.waits.size() - i.first_wait) return illegal("waits lie outside the Program's waits");
+  if (i.args > p.words.size() || words > p.words.size() - i.args)
+    return illegal("arguments lie outside the Program's words");
+  if (i.first_wait > p.waits.size() || i.waits > p.waits.size() - i.first_wait)
+    return illegal("waits lie outside the Program's waits");
   if (i.source >= p.sources.size()) return illegal("source ", i.source, " is not in the Program's table");
   if (i.update != Instruction::kNoUpdate && i.update >= s.semaphores)
     return illegal("semaphore ", i.update, " of ", static_cast<int>(s.semaphores));
-  if (const auto field = r.damaged(p.raw_args(i)); !field.empty()) return illegal("field ", field, " has a value that does not exist");
+  if (const auto field = r.damaged(p.raw_args(i)); !field.empty())
+    return illegal("field ", field, " has a value that does not exist");
   return {};
 }
 
@@ -72,13 +75,16 @@ Verdict check_bounds(const Program& p, const Access& a, bool written, const Spec
 // Semaphores as the Program's own order would leave them: every wait must be met by then.
 class Semaphores {
  public:
-  explicit Semaphores(const Spec& s) : values_(static_cast<size_t>(s.semaphores)), most_(static_cast<uint64_t>(s.semaphore_max)) {}
+  explicit Semaphores(const Spec& s)
+      : values_(static_cast<size_t>(s.semaphores)), most_(static_cast<uint64_t>(s.semaphore_max)) {}
 
   Verdict step(const Program& p, const Instruction& i) {
     for (const Wait& w : p.waits_of(i)) {
-      if (w.semaphore >= values_.size()) return illegal("semaphore ", w.semaphore, " of ", static_cast<int64_t>(values_.size()));
+      if (w.semaphore >= values_.size())
+        return illegal("semaphore ", w.semaphore, " of ", static_cast<int64_t>(values_.size()));
       if (w.value > values_[w.semaphore])
-        return illegal("waits for semaphore ", w.semaphore, " >= ", w.value, ", but earlier instructions bring it to ", values_[w.semaphore]);
+        return illegal("waits for semaphore ", w.semaphore, " >= ", w.value, ", but earlier instructions bring it to ",
+                       values_[w.semaphore]);
     }
     if (i.update != Instruction::kNoUpdate && ++values_[i.update] > most_)
       return illegal("semaphore ", i.update, " passes its largest value ", most_);

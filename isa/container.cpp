@@ -43,7 +43,8 @@ std::array<uint8_t, 16> md5(std::span<const std::byte> bytes) {
 // Names come from users; a JSON text must be UTF-8.
 std::string printable(std::string_view s) {
   std::string out(s);
-  std::replace_if(out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return out;
 }
 
@@ -54,8 +55,11 @@ std::string definition(const Program& p) {
   Json variables = Json::object();
   for (size_t i = 0; i < p.slots.size(); ++i) {
     const Slot& s = p.slots[i];
-    variables[std::to_string(i) + ":" + printable(s.name)] = {
-        {"type", types[static_cast<int>(s.use)]}, {"var_id", i}, {"size", s.bytes}, {"dtype", name(s.dtype)}, {"shape", s.shape}};
+    variables[std::to_string(i) + ":" + printable(s.name)] = {{"type", types[static_cast<int>(s.use)]},
+                                                              {"var_id", i},
+                                                              {"size", s.bytes},
+                                                              {"dtype", name(s.dtype)},
+                                                              {"shape", s.shape}};
   }
   return Json{{"name", printable(p.name)}, {"var", variables}, {"dma_queue", Json::object()}}.dump(1);
 }
@@ -68,8 +72,12 @@ std::span<const std::byte> as_bytes(std::string_view s) { return std::as_bytes(s
 
 std::vector<std::byte> to_container(const Program& p) {
   std::vector<std::byte> out(sizeof(Header));
-  const std::string info =
-      Json{{"name", printable(p.name)}, {"target", printable(p.target)}, {"producer", "trnsim"}, {"instructions", p.instructions.size()}}.dump(1);
+  const std::string info = Json{
+      {"name", printable(p.name)},
+      {"target", printable(p.target)},
+      {"producer", "trnsim"},
+      {"instructions",
+       p.instructions.size()}}.dump(1);
   tar_append(out, "info.json", as_bytes(info));
   const std::string def = definition(p);
   for (int core = 0; core < p.cores; ++core) tar_append(out, "sg0" + std::to_string(core) + "/def.json", as_bytes(def));
@@ -102,12 +110,15 @@ Program from_container(std::span<const std::byte> bytes) {
   Header h;
   std::memcpy(&h, bytes.data(), sizeof h);
   const auto data = bytes.subspan(sizeof h);
-  if (h.header_size != sizeof h) damaged("is no NEFF: its header says " + std::to_string(h.header_size) + " bytes instead of 1024");
+  if (h.header_size != sizeof h)
+    damaged("is no NEFF: its header says " + std::to_string(h.header_size) + " bytes instead of 1024");
   if (h.package_version != kPackageVersion || h.major > kMajor)
-    throw Error(Fault::unsupported, "NEFF package version " + std::to_string(h.package_version) + ", format version " + std::to_string(h.major) + "." +
-                                        std::to_string(h.minor) + " is not one that trnsim reads (2, 2.0)");
+    throw Error(Fault::unsupported, "NEFF package version " + std::to_string(h.package_version) + ", format version " +
+                                        std::to_string(h.major) + "." + std::to_string(h.minor) +
+                                        " is not one that trnsim reads (2, 2.0)");
   if (!(h.feature_bits & kContainerFeature))
-    throw Error(Fault::unsupported, "this NEFF was compiled for hardware by neuronx-cc; trnsim runs what its own compiler made");
+    throw Error(Fault::unsupported,
+                "this NEFF was compiled for hardware by neuronx-cc; trnsim runs what its own compiler made");
   if (h.feature_bits != kContainerFeature) {
     char text[80];
     std::snprintf(text, sizeof text, "NEFF feature bits 0x%llx are unknown: compiled by a newer trnsim",
@@ -115,12 +126,14 @@ Program from_container(std::span<const std::byte> bytes) {
     throw Error(Fault::unsupported, text);
   }
   if (h.data_size != data.size())
-    damaged("is truncated: its header says " + std::to_string(h.data_size) + " bytes of data, there are " + std::to_string(data.size()));
+    damaged("is truncated: its header says " + std::to_string(h.data_size) + " bytes of data, there are " +
+            std::to_string(data.size()));
   const auto hash = md5(data);
   if (!std::equal(hash.begin(), hash.end(), h.hash)) damaged("is damaged: the hash of its data differs");
 
   const auto members = tar_members(data);
-  const auto payload = std::find_if(members.begin(), members.end(), [](const TarMember& m) { return m.name == kPayload; });
+  const auto payload =
+      std::find_if(members.begin(), members.end(), [](const TarMember& m) { return m.name == kPayload; });
   if (payload == members.end()) damaged("has no Program inside");
   return deserialise(payload->content);
 }

@@ -5,8 +5,8 @@
 
 namespace trn {
 
-// The instruction streams of one NeuronCore: four compute engines and the Sync engine. DMA instructions are issued from one of these streams
-// and then run on a DMA queue.
+// The instruction streams of one NeuronCore: four compute engines and the Sync engine. DMA instructions are issued from
+// one of these streams and then run on a DMA queue.
 enum class Engine : uint8_t { tensor, vector, scalar, gpsimd, sync };
 inline constexpr int kEngines = 5;
 
@@ -14,17 +14,18 @@ struct EngineName {
   std::string_view nki;       // nki.isa.engine spelling
   std::string_view profiler;  // label in neuron-profile's tables
 };
-inline constexpr std::array<EngineName, kEngines> kEngineNames = {{
-    {"tensor", "Tensor"}, {"vector", "Vector"}, {"scalar", "Scalar"}, {"gpsimd", "GpSimd"}, {"sync", "Sync"}}};
+inline constexpr std::array<EngineName, kEngines> kEngineNames = {
+    {{"tensor", "Tensor"}, {"vector", "Vector"}, {"scalar", "Scalar"}, {"gpsimd", "GpSimd"}, {"sync", "Sync"}}};
 constexpr std::string_view name(Engine e) { return kEngineNames[static_cast<int>(e)].nki; }
 
-// DMA queues of one core by number, with the labels of neuron-profile's tables; each is fed by one engine's stream and works in order.
+// DMA queues of one core by number, with the labels of neuron-profile's tables; each is fed by one engine's stream and
+// works in order.
 struct QueueName {
   std::string_view profiler;
   Engine engine;
 };
-inline constexpr std::array<QueueName, 3> kQueues = {{
-    {"qSyncDynamicHW", Engine::sync}, {"qScalarDynamicHW", Engine::scalar}, {"qGpSimdDynamic", Engine::gpsimd}}};
+inline constexpr std::array<QueueName, 3> kQueues = {
+    {{"qSyncDynamicHW", Engine::sync}, {"qScalarDynamicHW", Engine::scalar}, {"qGpSimdDynamic", Engine::gpsimd}}};
 
 // A set of engines; the first of `Engine`'s order is the default choice.
 struct EngineSet {

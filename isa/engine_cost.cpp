@@ -98,8 +98,9 @@ Cost copy_on_scalar(const Access& dst, const Spec& s) {
 }
 
 Cost activation(const Access& dst, const Access& data, Activation fn, bool reads_sums, const Spec& s) {
-  Cost c = data.space == Space::psum ? scalar(dst, s.scalar_activate_psum_latency_ns, s.scalar_activate_psum_overhead_ns, s)
-                                     : scalar(dst, s.scalar_activate_sbuf_latency_ns, s.scalar_activate_sbuf_overhead_ns, s);
+  Cost c = data.space == Space::psum
+               ? scalar(dst, s.scalar_activate_psum_latency_ns, s.scalar_activate_psum_overhead_ns, s)
+               : scalar(dst, s.scalar_activate_sbuf_latency_ns, s.scalar_activate_sbuf_overhead_ns, s);
   c.table = info(fn).table;
   c.table_load = c.table != 0;
   if (reads_sums) {

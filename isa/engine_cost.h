@@ -2,8 +2,8 @@
 #include "isa/activation_functions.h"
 #include "isa/card.h"
 
-// Time of the elementwise instructions, from the laws of trn2.md sections 3, 10 and 11: duration = cycles per element * elements + a latency;
-// interval = the same + an overhead. Every number is a field of Spec.
+// Time of the elementwise instructions, from the laws of trn2.md sections 3, 10 and 11: duration = cycles per element *
+// elements + a latency; interval = the same + an overhead. Every number is a field of Spec.
 namespace trn::engine_cost {
 
 // True when the innermost step of the simplified free pattern is one element.
@@ -17,7 +17,8 @@ double vector_cycles(const Access& dst, const Access& data1, const Access& data2
 Cost vector(double cycles, double latency_ns, double overhead_ns, const Spec& s);
 Cost copy_on_vector(const Access& dst, const Access& src, const Spec& s);
 Cost copy_on_scalar(const Access& dst, const Spec& s);
-// multiply and add alone need no table. Reading the accumulators out is another short instruction (nki.isa.activation: "a small overhead").
+// multiply and add alone need no table. Reading the accumulators out is another short instruction (nki.isa.activation:
+// "a small overhead").
 Cost activation(const Access& dst, const Access& data, Activation fn, bool reads_sums, const Spec& s);
 Cost gpsimd(double elements, const Spec& s);
 

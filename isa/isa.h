@@ -4,8 +4,8 @@
 #include "isa/affine_select.h"
 #include "isa/bn_aggr.h"
 #include "isa/bn_stats.h"
-#include "isa/dma_compute.h"
 #include "isa/dispatch.h"
+#include "isa/dma_compute.h"
 #include "isa/dma_copy.h"
 #include "isa/dma_transpose.h"
 #include "isa/iota.h"
@@ -37,12 +37,13 @@
 
 namespace trn {
 
-// The one list. Adding an instruction is one file and one line here. An instruction's number is its place; append, so that older executables load.
-using Isa = std::tuple<NcMatmul, NcTranspose, Activate, ActivationReduce, TensorCopy, TensorTensor, TensorScalar, ScalarTensorTensor,
-                       TensorReduce, TensorTensorScan, TensorCopyPredicated, SelectReduce, Iota, AffineSelect, Memset, Reciprocal, Max8,
-                       NcFindIndex8, NcMatchReplace8, DmaCopy, DmaCompute, DmaTranspose, NcStreamShuffle, TensorPartitionReduce,
-                       LocalGather, NcNGather, BnStats, BnAggr, RangeSelect, TensorScalarReduce, TensorScalarCumulative, SequenceBounds,
-                       NonzeroWithCount>;
+// The one list. Adding an instruction is one file and one line here. An instruction's number is its place; append, so
+// that older executables load.
+using Isa = std::tuple<NcMatmul, NcTranspose, Activate, ActivationReduce, TensorCopy, TensorTensor, TensorScalar,
+                       ScalarTensorTensor, TensorReduce, TensorTensorScan, TensorCopyPredicated, SelectReduce, Iota,
+                       AffineSelect, Memset, Reciprocal, Max8, NcFindIndex8, NcMatchReplace8, DmaCopy, DmaCompute,
+                       DmaTranspose, NcStreamShuffle, TensorPartitionReduce, LocalGather, NcNGather, BnStats, BnAggr,
+                       RangeSelect, TensorScalarReduce, TensorScalarCumulative, SequenceBounds, NonzeroWithCount>;
 
 // ---- everything below is derived ----
 

@@ -24,14 +24,22 @@ uint32_t crc32(std::span<const std::byte> bytes) {
 
 template <class T>
 constexpr std::string_view type_name() {
-  if constexpr (std::is_same_v<T, Access>) return "access";
-  else if constexpr (std::is_same_v<T, Operand>) return "operand";
-  else if constexpr (std::is_same_v<T, Pattern>) return "pattern";
-  else if constexpr (std::is_same_v<T, ShuffleMask>) return "mask";
-  else if constexpr (std::is_enum_v<T>) return "enum";
-  else if constexpr (std::is_same_v<T, bool>) return "bool";
-  else if constexpr (std::is_same_v<T, int32_t>) return "int32";
-  else if constexpr (std::is_same_v<T, float>) return "float";
+  if constexpr (std::is_same_v<T, Access>)
+    return "access";
+  else if constexpr (std::is_same_v<T, Operand>)
+    return "operand";
+  else if constexpr (std::is_same_v<T, Pattern>)
+    return "pattern";
+  else if constexpr (std::is_same_v<T, ShuffleMask>)
+    return "mask";
+  else if constexpr (std::is_enum_v<T>)
+    return "enum";
+  else if constexpr (std::is_same_v<T, bool>)
+    return "bool";
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return "int32";
+  else if constexpr (std::is_same_v<T, float>)
+    return "float";
   else {
     static_assert(std::is_same_v<T, double>, "a field type that files do not know yet");
     return "double";
@@ -40,8 +48,10 @@ constexpr std::string_view type_name() {
 
 template <class T>
 void write(ByteWriter& out, const T& value) {
-  if constexpr (std::is_enum_v<T>) out.put(static_cast<uint8_t>(value));
-  else out.put(value);
+  if constexpr (std::is_enum_v<T>)
+    out.put(static_cast<uint8_t>(value));
+  else
+    out.put(value);
 }
 
 template <class T>
@@ -128,7 +138,8 @@ Codec codec() {
     c.signature.append(field).append(":").append(type_name<std::remove_cvref_t<decltype(value)>>());
   });
   c.write_args = [](ByteWriter& out, const void* args) {
-    for_each_field<C>(*static_cast<const typename C::Args*>(args), [&](std::string_view, const auto& value, std::string_view) { write(out, value); });
+    for_each_field<C>(*static_cast<const typename C::Args*>(args),
+                      [&](std::string_view, const auto& value, std::string_view) { write(out, value); });
   };
   c.read_args = [](ByteReader& in, Program& p) {
     typename C::Args args;
@@ -244,10 +255,11 @@ std::vector<std::byte> serialise(const Program& source) {
 
 Program deserialise(std::span<const std::byte> bytes) {
   ByteReader in(bytes, "the executable's Program");
-  if (std::memcmp(in.bytes(sizeof kMagic).data(), kMagic, sizeof kMagic) != 0) in.fail("does not start with its magic bytes");
+  if (std::memcmp(in.bytes(sizeof kMagic).data(), kMagic, sizeof kMagic) != 0)
+    in.fail("does not start with its magic bytes");
   if (const auto version = in.get<uint32_t>(); version != kVersion)
-    throw Error(Fault::unsupported, "the executable's Program has format version " + std::to_string(version) + ", this trnsim reads " +
-                                        std::to_string(kVersion) + ": compile it again");
+    throw Error(Fault::unsupported, "the executable's Program has format version " + std::to_string(version) +
+                                        ", this trnsim reads " + std::to_string(kVersion) + ": compile it again");
   if (in.get<uint32_t>() != crc32(bytes.last(in.left()))) in.fail("is damaged: its checksum differs");
 
   Program p;
@@ -263,10 +275,12 @@ Program deserialise(std::span<const std::byte> bytes) {
   for (uint16_t& card : cards) {
     const std::string name = in.text(), signature = in.text();
     const CardRow* row = card_named(name);
-    if (!row) throw Error(Fault::unsupported, "the executable uses an instruction that this trnsim does not have: " + name);
+    if (!row)
+      throw Error(Fault::unsupported, "the executable uses an instruction that this trnsim does not have: " + name);
     card = static_cast<uint16_t>(row - isa().data());
     if (codecs()[card].signature != signature)
-      throw Error(Fault::unsupported, "the executable was made by another version of trnsim: fields of " + name + " differ, compile it again");
+      throw Error(Fault::unsupported, "the executable was made by another version of trnsim: fields of " + name +
+                                          " differ, compile it again");
   }
 
   p.sources.resize(in.count(sizeof(uint32_t)));

@@ -17,15 +17,15 @@ struct Wait {
 
 // One instruction of one engine's stream. 32 bytes; its Args stand in Program::words.
 struct Instruction {
-  uint16_t card = 0;                     // index in isa.h's list
-  Engine engine = Engine::sync;          // stream that issues it
-  uint8_t core = 0;                      // physical core of the logical core (0 or 1)
-  uint8_t queue = 0;                     // DMA queue, for DMA cards
-  uint8_t waits = 0;                     // number of Program::waits from first_wait
-  uint16_t update = kNoUpdate;           // semaphore incremented by one at completion
+  uint16_t card = 0;             // index in isa.h's list
+  Engine engine = Engine::sync;  // stream that issues it
+  uint8_t core = 0;              // physical core of the logical core (0 or 1)
+  uint8_t queue = 0;             // DMA queue, for DMA cards
+  uint8_t waits = 0;             // number of Program::waits from first_wait
+  uint16_t update = kNoUpdate;   // semaphore incremented by one at completion
   uint32_t first_wait = 0;
-  uint32_t args = 0;                     // first word in Program::words
-  uint32_t source = 0;                   // Program::sources index: what it came from; 0 = unknown
+  uint32_t args = 0;    // first word in Program::words
+  uint32_t source = 0;  // Program::sources index: what it came from; 0 = unknown
   static constexpr uint16_t kNoUpdate = 0xFFFF;
 };
 
@@ -36,8 +36,8 @@ constexpr std::string_view name(SlotUse u) {
   return names[static_cast<int>(u)];
 }
 
-// An HBM buffer that a Program names. Inputs and outputs are bound at execution (>= bytes); scratch is the runtime's; a constant's bytes stand in
-// Program::constants at constant_offset.
+// An HBM buffer that a Program names. Inputs and outputs are bound at execution (>= bytes); scratch is the runtime's; a
+// constant's bytes stand in Program::constants at constant_offset.
 struct Slot {
   std::string name;
   SlotUse use = SlotUse::input;
@@ -48,8 +48,9 @@ struct Slot {
   friend bool operator==(const Slot&, const Slot&) = default;
 };
 
-// What every door builds: instruction streams of one logical core (1 or 2 physical cores). `instructions` is one sequence; an engine's stream is the
-// subsequence with its (core, engine). The sequence itself is a legal order: executing it front to back meets every wait.
+// What every door builds: instruction streams of one logical core (1 or 2 physical cores). `instructions` is one
+// sequence; an engine's stream is the subsequence with its (core, engine). The sequence itself is a legal order:
+// executing it front to back meets every wait.
 struct Program {
   std::string name;
   std::string target = "trn2";

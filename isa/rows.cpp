@@ -128,18 +128,10 @@ void Rows::gather(int p, int64_t start, int64_t count, std::byte* out) const {
   const Walk w{ndim_, counts_.data(), steps_.data()};
   std::byte* base = base_ + p * partition_step_;
   switch (size_) {
-    case 1:
-      gather_as(w, base, start, count, reinterpret_cast<uint8_t*>(out));
-      break;
-    case 2:
-      gather_as(w, base, start, count, reinterpret_cast<uint16_t*>(out));
-      break;
-    case 4:
-      gather_as(w, base, start, count, reinterpret_cast<uint32_t*>(out));
-      break;
-    default:
-      gather_as(w, base, start, count, reinterpret_cast<uint64_t*>(out));
-      break;
+    case 1: gather_as(w, base, start, count, reinterpret_cast<uint8_t*>(out)); break;
+    case 2: gather_as(w, base, start, count, reinterpret_cast<uint16_t*>(out)); break;
+    case 4: gather_as(w, base, start, count, reinterpret_cast<uint32_t*>(out)); break;
+    default: gather_as(w, base, start, count, reinterpret_cast<uint64_t*>(out)); break;
   }
 }
 
@@ -147,18 +139,10 @@ void Rows::scatter(int p, int64_t start, int64_t count, const std::byte* in) con
   const Walk w{ndim_, counts_.data(), steps_.data()};
   std::byte* base = base_ + p * partition_step_;
   switch (size_) {
-    case 1:
-      scatter_as(w, base, start, count, reinterpret_cast<const uint8_t*>(in));
-      break;
-    case 2:
-      scatter_as(w, base, start, count, reinterpret_cast<const uint16_t*>(in));
-      break;
-    case 4:
-      scatter_as(w, base, start, count, reinterpret_cast<const uint32_t*>(in));
-      break;
-    default:
-      scatter_as(w, base, start, count, reinterpret_cast<const uint64_t*>(in));
-      break;
+    case 1: scatter_as(w, base, start, count, reinterpret_cast<const uint8_t*>(in)); break;
+    case 2: scatter_as(w, base, start, count, reinterpret_cast<const uint16_t*>(in)); break;
+    case 4: scatter_as(w, base, start, count, reinterpret_cast<const uint32_t*>(in)); break;
+    default: scatter_as(w, base, start, count, reinterpret_cast<const uint64_t*>(in)); break;
   }
 }
 

@@ -13,18 +13,15 @@ auto swapped(F f) {
 template <class Use>
 void with_operator(AluOp op, bool reverse, Use use) {
   switch (op) {
-    case AluOp::add:
-      return use([](float a, float b) { return a + b; });
-    case AluOp::multiply:
-      return use([](float a, float b) { return a * b; });
+    case AluOp::add: return use([](float a, float b) { return a + b; });
+    case AluOp::multiply: return use([](float a, float b) { return a * b; });
     case AluOp::maximum:
       return reverse ? use(swapped<true>(info(AluOp::maximum).on_float))
                      : use([](float a, float b) { return a != a || a > b ? a : b; });
     case AluOp::minimum:
       return reverse ? use(swapped<true>(info(AluOp::minimum).on_float))
                      : use([](float a, float b) { return a != a || a < b ? a : b; });
-    default:
-      return reverse ? use(swapped<true>(info(op).on_float)) : use(swapped<false>(info(op).on_float));
+    default: return reverse ? use(swapped<true>(info(op).on_float)) : use(swapped<false>(info(op).on_float));
   }
 }
 

@@ -63,8 +63,7 @@ void pick(T* out, const T* data, const int32_t* index, int64_t n, int64_t most, 
 void pick_bytes(int size, std::byte* out, const std::byte* data, const int32_t* index, int64_t n, int64_t most,
                 int width) {
   switch (size) {
-    case 1:
-      return pick(reinterpret_cast<uint8_t*>(out), reinterpret_cast<const uint8_t*>(data), index, n, most, width);
+    case 1: return pick(reinterpret_cast<uint8_t*>(out), reinterpret_cast<const uint8_t*>(data), index, n, most, width);
     case 2:
       return pick(reinterpret_cast<uint16_t*>(out), reinterpret_cast<const uint16_t*>(data), index, n, most, width);
     default:

@@ -12,7 +12,8 @@ constexpr std::string_view name(Provenance p) {
   return names[static_cast<int>(p)];
 }
 
-// One machine number with where it comes from. `spread` is the half-width seen in measurements, in the number's own unit.
+// One machine number with where it comes from. `spread` is the half-width seen in measurements, in the number's own
+// unit.
 struct Number {
   double value = 0;
   Provenance provenance = Provenance::assumed;
@@ -23,8 +24,9 @@ struct Number {
 
 enum class Generation : unsigned char { trn1 = 2, trn2 = 3, trn3 = 4 };  // NeuronCore version
 
-// The machine as data: every number that a check, a cost or the clock uses. Units are in the names; cycles are of the engine that the group is
-// named for. Values for trn2 and their provenance: isa/trn2.cpp. Loadable from JSON (spec_json.h), so a what-if is a run, not a rebuild.
+// The machine as data: every number that a check, a cost or the clock uses. Units are in the names; cycles are of the
+// engine that the group is named for. Values for trn2 and their provenance: isa/trn2.cpp. Loadable from JSON
+// (spec_json.h), so a what-if is a run, not a rebuild.
 struct Spec {
   std::string name;
   Generation generation = Generation::trn2;
@@ -38,7 +40,8 @@ struct Spec {
   Number pe_rows, pe_columns, matmul_moving_max;
 
   // Tensor engine.
-  Number pe_fixed_cycles, pe_min_cycles, pe_latency_ns, pe_latency_throttled_ns, pe_fp32_passes, pe_fp32_transpose_passes;
+  Number pe_fixed_cycles, pe_min_cycles, pe_latency_ns, pe_latency_throttled_ns, pe_fp32_passes,
+      pe_fp32_transpose_passes;
   Number ldweights_cycles_per_column, ldweights_fp32_cycles_per_column, ldweights_latency_ns;
   Number throttle_window_cycles, throttle_threshold, throttle_burst_cycles;
 
@@ -46,19 +49,22 @@ struct Spec {
   Number vector_copy_latency_ns, vector_copy_overhead_ns, vector_scalar_latency_ns, vector_scalar_overhead_ns;
   Number vector_reduce_latency_ns, vector_reduce_overhead_ns, vector_tensor_latency_ns, vector_tensor_overhead_ns;
   Number vector_reciprocal_cycles_per_element, vector_psum_strided_latency_ns, vector_min_cycles;
-  Number vector_rate_sbuf, vector_rate_16bit, vector_rate_16bit_half, vector_subword_cycles_per_element, vector_scan_cycles_per_element,
-      vector_bn_aggr_cycles_per_element;
-  Number scalar_copy_latency_ns, scalar_copy_overhead_ns, scalar_activate_psum_latency_ns, scalar_activate_psum_overhead_ns;
+  Number vector_rate_sbuf, vector_rate_16bit, vector_rate_16bit_half, vector_subword_cycles_per_element,
+      vector_scan_cycles_per_element, vector_bn_aggr_cycles_per_element;
+  Number scalar_copy_latency_ns, scalar_copy_overhead_ns, scalar_activate_psum_latency_ns,
+      scalar_activate_psum_overhead_ns;
   Number scalar_activate_sbuf_latency_ns, scalar_activate_sbuf_overhead_ns, scalar_table_load_ns;
   Number scalar_strided_latency_ns, scalar_subword_cycles_per_element;
   Number gpsimd_start_cycles, gpsimd_cycles_per_element;
 
   // DMA.
-  Number dma_engines, dma_queues, dma_partitions_per_engine, dma_bytes_per_ns, dma_packet_ns, dma_max_packet_bytes, dma_chunk_ns;
+  Number dma_engines, dma_queues, dma_partitions_per_engine, dma_bytes_per_ns, dma_packet_ns, dma_max_packet_bytes,
+      dma_chunk_ns;
   Number dma_stagger_sbuf_ns, dma_stagger_hbm_ns;
-  Number dma_trigger_1d_ns, dma_trigger_2d_ns, dma_trigger_back_to_back_ns, dma_first_packet_sbuf_ns, dma_first_packet_hbm_ns;
-  Number dma_completion_load_ns, dma_completion_store_ns, dma_swdge_build_ns, dma_swdge_interval_ns, dma_swdge_first_packet_sbuf_ns,
-      dma_swdge_first_packet_hbm_ns, dma_queue_depth, dma_queue_stall_ns;
+  Number dma_trigger_1d_ns, dma_trigger_2d_ns, dma_trigger_back_to_back_ns, dma_first_packet_sbuf_ns,
+      dma_first_packet_hbm_ns;
+  Number dma_completion_load_ns, dma_completion_store_ns, dma_swdge_build_ns, dma_swdge_interval_ns,
+      dma_swdge_first_packet_sbuf_ns, dma_swdge_first_packet_hbm_ns, dma_queue_depth, dma_queue_stall_ns;
   Number hbm_stack_bytes_per_ns, hbm_shallow_factor;
 
   // Semaphores and Program overhead.
@@ -69,10 +75,11 @@ struct Spec {
   Number host_dispatch_ns, host_launch_ns, host_copy_bytes_per_ns, host_copy_fixed_ns;
 };
 
-// Every Number of Spec, by name, with the interval of sensible values; the JSON loader, the fidelity report and the tests walk this one list.
+// Every Number of Spec, by name, with the interval of sensible values; the JSON loader, the fidelity report and the
+// tests walk this one list.
 struct SpecField {
   std::string_view name;
-  Number Spec::* member;
+  Number Spec::*member;
   double least, most;
   std::string_view doc;
   bool whole = false;  // counts and sizes

@@ -72,14 +72,10 @@ void copy_run(int size, int64_t count, std::byte* dst, ptrdiff_t dst_step, const
     return;
   }
   switch (size) {
-    case 1:
-      return copy_strided<uint8_t>(count, dst, dst_step, src, src_step);
-    case 2:
-      return copy_strided<uint16_t>(count, dst, dst_step, src, src_step);
-    case 4:
-      return copy_strided<uint32_t>(count, dst, dst_step, src, src_step);
-    default:
-      return copy_strided<uint64_t>(count, dst, dst_step, src, src_step);
+    case 1: return copy_strided<uint8_t>(count, dst, dst_step, src, src_step);
+    case 2: return copy_strided<uint16_t>(count, dst, dst_step, src, src_step);
+    case 4: return copy_strided<uint32_t>(count, dst, dst_step, src, src_step);
+    default: return copy_strided<uint64_t>(count, dst, dst_step, src, src_step);
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace trn {
 
-// Two access patterns joined into one loop nest: element k of the source's order goes to element k of the destination's order. Innermost dim first;
-// steps are host bytes.
+// Two access patterns joined into one loop nest: element k of the source's order goes to element k of the destination's
+// order. Innermost dim first; steps are host bytes.
 struct CopyNest {
   static constexpr int kMaxDims = 2 * Access::kMaxDims;
   int ndim = 0;
@@ -21,7 +21,8 @@ struct CopyNest {
   void append(int64_t dim_count, ptrdiff_t dst_step, ptrdiff_t src_step);
 };
 
-// Joins the dims [first, ndim) of each side, which have equal element counts. False if no common nest exists (counts that do not divide one another).
+// Joins the dims [first, ndim) of each side, which have equal element counts. False if no common nest exists (counts
+// that do not divide one another).
 bool join(const Access& dst, int dst_first, const Access& src, int src_first, const CoreMemory& m, CopyNest& nest);
 
 // Same dtype: elements of `size` bytes (1, 2, 4 or 8).

@@ -66,7 +66,8 @@ CardDoc describe() {
   CardDoc d{C::name, C::doc, C::source, C::status, C::since, C::engines, C::is_dma, {}};
   const typename C::Args args{};
   for_each_field<C>(args, [&]<class T>(std::string_view field, const T& value, std::string_view doc) {
-    d.fields.push_back({field, type_name<T>(), doc, initial_value(value), std::is_same_v<T, Access> && is_written(field)});
+    d.fields.push_back(
+        {field, type_name<T>(), doc, initial_value(value), std::is_same_v<T, Access> && is_written(field)});
   });
   return d;
 }
@@ -121,19 +122,23 @@ const std::vector<CardDoc>& card_docs() {
 
 std::string isa_markdown() {
   std::ostringstream out;
-  out << "# Instructions\n\n| instruction | engines | since | status | what it does | source |\n|---|---|---|---|---|---|\n";
+  out << "# Instructions\n\n| instruction | engines | since | status | what it does | source "
+         "|\n|---|---|---|---|---|---|\n";
   for (const CardDoc& d : card_docs())
     out << "| " << d.name << " | " << joined(engine_names(d.engines)) << (d.is_dma ? " (DMA)" : "") << " | "
         << generation_name(d.since) << " | " << name(d.status) << " | " << d.doc << " | " << d.source << " |\n";
   for (const CardDoc& d : card_docs()) {
     out << "\n## " << d.name << "\n\n| argument | type | default | |\n|---|---|---|---|\n";
     for (const FieldDoc& f : d.fields)
-      out << "| " << f.name << (f.written ? " (written)" : "") << " | " << f.type << " | " << f.initial << " | " << f.doc << " |\n";
+      out << "| " << f.name << (f.written ? " (written)" : "") << " | " << f.type << " | " << f.initial << " | "
+          << f.doc << " |\n";
   }
-  out << "\n# ALU operators\n\n| operator | engines | kind | operands | reduces | source |\n|---|---|---|---|---|---|\n";
+  out << "\n# ALU operators\n\n| operator | engines | kind | operands | reduces | source "
+         "|\n|---|---|---|---|---|---|\n";
   for (const AluRow& r : kAluOps)
-    out << "| " << r.name << " | " << joined(engine_names(r.engines)) << " | " << (r.is_bitvec ? "bitvec" : "arithmetic") << " | "
-        << r.arity << " | " << (r.reduces ? "yes" : "no") << " | " << r.source << " |\n";
+    out << "| " << r.name << " | " << joined(engine_names(r.engines)) << " | "
+        << (r.is_bitvec ? "bitvec" : "arithmetic") << " | " << r.arity << " | " << (r.reduces ? "yes" : "no") << " | "
+        << r.source << " |\n";
   out << "\n# Activation functions\n\n| function | source | published input range |\n|---|---|---|\n";
   for (const ActivationRow& r : kActivations)
     out << "| " << r.name << " | " << source_name(r.source) << " | [" << r.least << ", " << r.most << "] |\n";
@@ -147,19 +152,34 @@ std::string isa_json() {
   for (const CardDoc& d : card_docs()) {
     Json fields = Json::array();
     for (const FieldDoc& f : d.fields)
-      fields.push_back({{"name", f.name}, {"type", f.type}, {"default", f.initial}, {"written", f.written}, {"doc", f.doc}});
-    cards.push_back({{"name", d.name}, {"doc", d.doc}, {"source", d.source}, {"status", name(d.status)}, {"since", generation_name(d.since)},
-                     {"engines", engine_names(d.engines)}, {"dma", d.is_dma}, {"arguments", std::move(fields)}});
+      fields.push_back(
+          {{"name", f.name}, {"type", f.type}, {"default", f.initial}, {"written", f.written}, {"doc", f.doc}});
+    cards.push_back({{"name", d.name},
+                     {"doc", d.doc},
+                     {"source", d.source},
+                     {"status", name(d.status)},
+                     {"since", generation_name(d.since)},
+                     {"engines", engine_names(d.engines)},
+                     {"dma", d.is_dma},
+                     {"arguments", std::move(fields)}});
   }
   for (const AluRow& r : kAluOps)
-    alu.push_back({{"name", r.name}, {"engines", engine_names(r.engines)}, {"bitvec", r.is_bitvec}, {"arity", r.arity},
-                   {"reduces", r.reduces}, {"source", r.source}});
+    alu.push_back({{"name", r.name},
+                   {"engines", engine_names(r.engines)},
+                   {"bitvec", r.is_bitvec},
+                   {"arity", r.arity},
+                   {"reduces", r.reduces},
+                   {"source", r.source}});
   for (const ActivationRow& r : kActivations)
-    activations.push_back({{"name", r.name}, {"source", source_name(r.source)}, {"table", r.table},
+    activations.push_back({{"name", r.name},
+                           {"source", source_name(r.source)},
+                           {"table", r.table},
                            {"range", {number_or_text(r.least), number_or_text(r.most)}}});
   for (const DtypeInfo& d : kDtypes) dtypes.push_back({{"name", d.name}, {"bytes", d.size}});
-  const Json root = {{"instructions", std::move(cards)}, {"alu_operators", std::move(alu)},
-                     {"activation_functions", std::move(activations)}, {"dtypes", std::move(dtypes)}};
+  const Json root = {{"instructions", std::move(cards)},
+                     {"alu_operators", std::move(alu)},
+                     {"activation_functions", std::move(activations)},
+                     {"dtypes", std::move(dtypes)}};
   return root.dump(2) + "\n";
 }
 

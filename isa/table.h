@@ -12,7 +12,7 @@ struct FieldDoc {
   std::string_view name;
   std::string_view type;  // "tile", "scalar or tile", "ALU operator", ...
   std::string_view doc;
-  std::string initial;    // value that it has when it is not given; empty for operands
+  std::string initial;  // value that it has when it is not given; empty for operands
   bool written = false;
 };
 struct CardDoc {

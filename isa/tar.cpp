@@ -14,7 +14,8 @@ constexpr size_t kBlock = 512;
 
 // POSIX ustar header block.
 struct Header {
-  char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100], magic[6], version[2], rest[247];
+  char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100], magic[6], version[2],
+      rest[247];
 };
 static_assert(sizeof(Header) == kBlock);
 
@@ -40,12 +41,15 @@ bool all_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-[[noreturn]] void damaged(const char* how) { throw Error(Fault::illegal, std::string("the executable's archive ") + how); }
+[[noreturn]] void damaged(const char* how) {
+  throw Error(Fault::illegal, std::string("the executable's archive ") + how);
+}
 
 }  // namespace
 
 void tar_append(std::vector<std::byte>& archive, std::string_view name, std::span<const std::byte> content) {
-  if (name.size() >= sizeof(Header::name)) throw Error(Fault::internal, "archive member names have fewer than 100 characters", std::string(name));
+  if (name.size() >= sizeof(Header::name))
+    throw Error(Fault::internal, "archive member names have fewer than 100 characters", std::string(name));
   Header h{};
   std::copy(name.begin(), name.end(), h.name);
   std::snprintf(h.mode, sizeof h.mode, "%07o", 0644u);
@@ -79,8 +83,10 @@ std::vector<TarMember> tar_members(std::span<const std::byte> archive) {
     Header h;
     std::memcpy(&h, block.data(), kBlock);
     uint64_t sum = 0, size = 0;
-    if (!octal(h.checksum, sizeof h.checksum, sum) || sum != checksum(h)) damaged("has a member header whose checksum differs");
-    if (!octal(h.size, sizeof h.size, size) || size > archive.size()) damaged("has a member that is longer than the archive");
+    if (!octal(h.checksum, sizeof h.checksum, sum) || sum != checksum(h))
+      damaged("has a member header whose checksum differs");
+    if (!octal(h.size, sizeof h.size, size) || size > archive.size())
+      damaged("has a member that is longer than the archive");
     const size_t padded = (size + kBlock - 1) / kBlock * kBlock;
     if (padded > archive.size()) damaged("ends inside a member");
     const auto* name = reinterpret_cast<const char*>(block.data());

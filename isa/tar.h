@@ -7,7 +7,8 @@
 
 namespace trn {
 
-// The ustar subset that a NEFF needs: regular files, names below 100 characters, no times, so the same members give the same bytes.
+// The ustar subset that a NEFF needs: regular files, names below 100 characters, no times, so the same members give the
+// same bytes.
 void tar_append(std::vector<std::byte>& archive, std::string_view name, std::span<const std::byte> content);
 void tar_finish(std::vector<std::byte>& archive);
 

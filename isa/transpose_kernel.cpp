@@ -117,14 +117,10 @@ void transpose_as(int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_s
 void transpose(int size, int64_t rows, int64_t columns, std::byte* dst, ptrdiff_t dst_step, const std::byte* src,
                ptrdiff_t src_step) {
   switch (size) {
-    case 1:
-      return transpose_as<uint8_t, Scalar<uint8_t>>(rows, columns, dst, dst_step, src, src_step);
-    case 2:
-      return transpose_as<uint16_t, Halves>(rows, columns, dst, dst_step, src, src_step);
-    case 4:
-      return transpose_as<uint32_t, Words>(rows, columns, dst, dst_step, src, src_step);
-    default:
-      return transpose_as<uint64_t, Scalar<uint64_t>>(rows, columns, dst, dst_step, src, src_step);
+    case 1: return transpose_as<uint8_t, Scalar<uint8_t>>(rows, columns, dst, dst_step, src, src_step);
+    case 2: return transpose_as<uint16_t, Halves>(rows, columns, dst, dst_step, src, src_step);
+    case 4: return transpose_as<uint32_t, Words>(rows, columns, dst, dst_step, src, src_step);
+    default: return transpose_as<uint64_t, Scalar<uint64_t>>(rows, columns, dst, dst_step, src, src_step);
   }
 }
 

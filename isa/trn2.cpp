@@ -8,7 +8,8 @@ constexpr auto kDoc = Provenance::documented;
 constexpr auto kMeasured = Provenance::measured;
 constexpr auto kAssumed = Provenance::assumed;
 
-// Sources. Guides are pages of the Neuron SDK documentation; profiles are public neuron-profile captures of trn2.3xlarge.
+// Sources. Guides are pages of the Neuron SDK documentation; profiles are public neuron-profile captures of
+// trn2.3xlarge.
 constexpr std::string_view kTrn2 = "nki/guides/architecture/trainium2_arch";
 constexpr std::string_view kTrn1 = "nki/guides/architecture/trainium_inferentia2_arch (NeuronCore-v2)";
 constexpr std::string_view kChip = "about-neuron/arch/neuron-hardware/trainium2";
@@ -18,7 +19,8 @@ constexpr std::string_view kOldCost = "nki.isa cost formulas, aws-neuron-sdk 1db
 constexpr std::string_view kFusion = "profiles of allenkchau/trainium-kernel-fusion";
 constexpr std::string_view kRetimed = "re-timing of five profiles of allenkchau/trainium-kernel-fusion";
 constexpr std::string_view kSurvey = "26 further public profiles of trn2.3xlarge";
-constexpr std::string_view kEager = "eager forward passes of 0.5B to 4B models (arminagha1234/trainium-optimizer), about 130 us an aten op";
+constexpr std::string_view kEager =
+    "eager forward passes of 0.5B to 4B models (arminagha1234/trainium-optimizer), about 130 us an aten op";
 constexpr std::string_view kNone = "no public figure";
 
 Spec make_trn2() {
@@ -52,7 +54,8 @@ Spec make_trn2() {
   s.pe_latency_throttled_ns = {207, kMeasured, kRetimed, 1.5};
   s.pe_fp32_passes = {4, kDoc, kMatmul};
   s.pe_fp32_transpose_passes = {2, kMeasured, kFusion};
-  s.ldweights_cycles_per_column = {0.28, kMeasured, kRetimed, 0.05};  // 15 ns for 128 columns; the guide says up to four times a matmul's rate
+  s.ldweights_cycles_per_column = {0.28, kMeasured, kRetimed,
+                                   0.05};  // 15 ns for 128 columns; the guide says up to four times a matmul's rate
   s.ldweights_fp32_cycles_per_column = {2, kMeasured, kRetimed, 0.05};
   s.ldweights_latency_ns = {82, kMeasured, kRetimed, 3};
   s.throttle_window_cycles = {8192, kMeasured, kSurvey, 0};
@@ -67,7 +70,8 @@ Spec make_trn2() {
   s.vector_reduce_overhead_ns = {64, kMeasured, kFusion, 5};
   s.vector_tensor_latency_ns = {159, kMeasured, kSurvey, 2};
   s.vector_tensor_overhead_ns = {60, kMeasured, kSurvey, 7};
-  s.vector_reciprocal_cycles_per_element = {5.76, kMeasured, kRetimed, 2.3};  // two sizes, 4 and 8 elements; nki.api.shared says 8
+  s.vector_reciprocal_cycles_per_element = {5.76, kMeasured, kRetimed,
+                                            2.3};  // two sizes, 4 and 8 elements; nki.api.shared says 8
   s.vector_psum_strided_latency_ns = {85, kMeasured, kSurvey, 5};
   s.vector_min_cycles = {64, kDoc, kTrn1};
   s.vector_rate_sbuf = {2, kMeasured, kFusion, 0};  // one input, SBUF to SBUF; strided reads too

@@ -8,7 +8,8 @@
 
 namespace trn {
 
-// Where bytes live. `hbm` operands name a Program slot; `sbuf` and `psum` operands name partitions of the core that executes.
+// Where bytes live. `hbm` operands name a Program slot; `sbuf` and `psum` operands name partitions of the core that
+// executes.
 enum class Space : uint8_t { none, hbm, sbuf, psum };
 
 constexpr std::string_view space_name(Space s) {
@@ -24,10 +25,12 @@ struct Dim {
 };
 
 // An operand: which bytes an instruction touches, in which order. Plain data, 56 bytes, comparable, serialisable.
-//   on chip: dims[0] walks partitions from `partition` (step 1, or 0 to broadcast one partition on a read), dims[1..] walk one partition's bytes
+//   on chip: dims[0] walks partitions from `partition` (step 1, or 0 to broadcast one partition on a read), dims[1..]
+//   walk one partition's bytes
 //            from byte `offset`; all partitions share the free pattern (trn2.md section 4).
 //   hbm:     all dims are element steps from byte `offset` of slot `buffer`.
-// In a program before allocation (compiler), an on-chip `buffer` is a virtual tile's id and `offset` counts from its start.
+// In a program before allocation (compiler), an on-chip `buffer` is a virtual tile's id and `offset` counts from its
+// start.
 struct Access {
   static constexpr int kMaxDims = 5;
 
@@ -57,7 +60,8 @@ struct Access {
   friend bool operator==(const Access&, const Access&) = default;
 };
 
-// Byte interval [begin, end) that the free dims (on chip) or all dims (hbm) of `a` can touch, relative to partition/slot start.
+// Byte interval [begin, end) that the free dims (on chip) or all dims (hbm) of `a` can touch, relative to
+// partition/slot start.
 struct ByteRange {
   int64_t begin, end;
 };
@@ -66,7 +70,8 @@ ByteRange byte_range(const Access& a);
 // True when walking the free dims in order visits consecutive elements.
 bool is_contiguous(const Access& a);
 
-// Drops count-1 dims (never dims[0] on chip) and merges neighbours that form one regular walk. Same elements, same order.
+// Drops count-1 dims (never dims[0] on chip) and merges neighbours that form one regular walk. Same elements, same
+// order.
 Access simplified(Access a);
 
 // "sbuf bfloat16 p0+128 @4096 [1,512]" - the spelling used by assembly text and messages.

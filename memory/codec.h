@@ -15,7 +15,8 @@ namespace trn {
 template <class Int>
 Int integer_from_float(float f) {
   constexpr float below = static_cast<float>(std::numeric_limits<Int>::min());
-  constexpr float above = static_cast<float>(std::numeric_limits<Int>::max());  // rounds up to a power of two for 32 and 64 bits
+  constexpr float above =
+      static_cast<float>(std::numeric_limits<Int>::max());  // rounds up to a power of two for 32 and 64 bits
   if (f != f) return 0;
   const float r = std::nearbyint(f);
   if (r <= below) return std::numeric_limits<Int>::min();
@@ -23,7 +24,8 @@ Int integer_from_float(float f) {
   return static_cast<Int>(r);
 }
 
-// An 8-bit float: 1 sign bit, `E` exponent bits, `M` mantissa bits, IEEE 754 style (the largest exponent is infinity and NaN).
+// An 8-bit float: 1 sign bit, `E` exponent bits, `M` mantissa bits, IEEE 754 style (the largest exponent is infinity
+// and NaN).
 template <int E, int M, bool kOverflowToInfinity>
 struct Float8 {
   static constexpr int kBias = (1 << (E - 1)) - 1;
@@ -33,7 +35,8 @@ struct Float8 {
     const int exponent = b >> M & ((1 << E) - 1), mantissa = b & ((1 << M) - 1);
     const uint32_t sign = uint32_t{b} << 24 & 0x80000000;
     if (exponent == (1 << E) - 1)
-      return std::bit_cast<float>(sign | 0x7F800000 | static_cast<uint32_t>(mantissa) << (23 - M) | (mantissa ? 0x400000u : 0u));
+      return std::bit_cast<float>(sign | 0x7F800000 | static_cast<uint32_t>(mantissa) << (23 - M) |
+                                  (mantissa ? 0x400000u : 0u));
     const float unit = std::bit_cast<float>(static_cast<uint32_t>(127 + 1 - kBias - M) << 23);  // smallest subnormal
     const int scale = exponent == 0 ? 0 : exponent - 1;
     const int significand = exponent == 0 ? mantissa : mantissa | 1 << M;
@@ -71,7 +74,8 @@ constexpr float round_to_tfloat32(float f) {
   return std::bit_cast<float>((u + 0xFFF + (u >> 13 & 1)) & ~0x1FFFu);
 }
 
-// How one element of a dtype is stored and converted: `Storage`, to_float, from_float, to_int, from_int. The integer forms of floating dtypes go through fp32.
+// How one element of a dtype is stored and converted: `Storage`, to_float, from_float, to_int, from_int. The integer
+// forms of floating dtypes go through fp32.
 template <Dtype d>
 struct Codec;
 

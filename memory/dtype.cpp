@@ -51,39 +51,25 @@ using IntegerWriter = void (*)(const float*, std::byte*, size_t);
 
 IntegerReader integer_reader(Dtype d) {
   switch (d) {
-    case Dtype::int8:
-      return int8_to_float;
-    case Dtype::uint8:
-      return uint8_to_float;
-    case Dtype::int16:
-      return int16_to_float;
-    case Dtype::uint16:
-      return uint16_to_float;
-    case Dtype::int32:
-      return int32_to_float;
-    case Dtype::boolean:
-      return boolean_to_float;
-    default:
-      return nullptr;
+    case Dtype::int8: return int8_to_float;
+    case Dtype::uint8: return uint8_to_float;
+    case Dtype::int16: return int16_to_float;
+    case Dtype::uint16: return uint16_to_float;
+    case Dtype::int32: return int32_to_float;
+    case Dtype::boolean: return boolean_to_float;
+    default: return nullptr;
   }
 }
 
 IntegerWriter integer_writer(Dtype d) {
   switch (d) {
-    case Dtype::int8:
-      return float_to_int8;
-    case Dtype::uint8:
-      return float_to_uint8;
-    case Dtype::int16:
-      return float_to_int16;
-    case Dtype::uint16:
-      return float_to_uint16;
-    case Dtype::int32:
-      return float_to_int32;
-    case Dtype::boolean:
-      return float_to_boolean;
-    default:
-      return nullptr;
+    case Dtype::int8: return float_to_int8;
+    case Dtype::uint8: return float_to_uint8;
+    case Dtype::int16: return float_to_int16;
+    case Dtype::uint16: return float_to_uint16;
+    case Dtype::int32: return float_to_int32;
+    case Dtype::boolean: return float_to_boolean;
+    default: return nullptr;
   }
 }
 
@@ -96,14 +82,10 @@ void copy_words(const std::byte* src, ptrdiff_t src_stride, std::byte* dst, ptrd
 void copy_same(int size, const std::byte* src, ptrdiff_t src_stride, std::byte* dst, ptrdiff_t dst_stride, size_t n) {
   if (src_stride == size && dst_stride == size) return void(std::memmove(dst, src, n * size));
   switch (size) {
-    case 1:
-      return copy_words<uint8_t>(src, src_stride, dst, dst_stride, n);
-    case 2:
-      return copy_words<uint16_t>(src, src_stride, dst, dst_stride, n);
-    case 4:
-      return copy_words<uint32_t>(src, src_stride, dst, dst_stride, n);
-    default:
-      return copy_words<uint64_t>(src, src_stride, dst, dst_stride, n);
+    case 1: return copy_words<uint8_t>(src, src_stride, dst, dst_stride, n);
+    case 2: return copy_words<uint16_t>(src, src_stride, dst, dst_stride, n);
+    case 4: return copy_words<uint32_t>(src, src_stride, dst, dst_stride, n);
+    default: return copy_words<uint64_t>(src, src_stride, dst, dst_stride, n);
   }
 }
 

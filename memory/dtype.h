@@ -7,11 +7,26 @@
 
 namespace trn {
 
-// Element types of Trainium2's engines and memories, named as in nki.language. fp64, int64 and uint64 are storage only: a value read
-// from them is rounded to fp32 or wrapped to 32 bits, as the device does.
+// Element types of Trainium2's engines and memories, named as in nki.language. fp64, int64 and uint64 are storage only:
+// a value read from them is rounded to fp32 or wrapped to 32 bits, as the device does.
 enum class Dtype : uint8_t {
-  float8_e3m4, float8_e4m3, float8_e5m2, bfloat16, float16, tfloat32, float32, float64,
-  int8, uint8, int16, uint16, int32, uint32, int64, uint64, boolean,
+  float8_e3m4,
+  float8_e4m3,
+  float8_e5m2,
+  bfloat16,
+  float16,
+  tfloat32,
+  float32,
+  float64,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  boolean
 };
 
 enum class Kind : uint8_t { floating, integer, boolean };
@@ -55,16 +70,19 @@ constexpr std::optional<Dtype> dtype_named(std::string_view text) {
   return std::nullopt;
 }
 
-// Exact conversions of `count` elements that stand `stride` bytes apart. Reading widens to fp32 (64-bit storage rounds to nearest even);
-// writing rounds to nearest even. float -> integer rounds to nearest even and saturates, NaN becomes 0 (NKI 0.6 rule); float8 saturates to the
-// largest finite value except float8_e5m2, which has infinities. Integers widen and wrap as two's complement.
+// Exact conversions of `count` elements that stand `stride` bytes apart. Reading widens to fp32 (64-bit storage rounds
+// to nearest even); writing rounds to nearest even. float -> integer rounds to nearest even and saturates, NaN becomes
+// 0 (NKI 0.6 rule); float8 saturates to the largest finite value except float8_e5m2, which has infinities. Integers
+// widen and wrap as two's complement.
 void read_as_float(Dtype from, const std::byte* src, ptrdiff_t stride, float* dst, size_t count);
 void read_as_int(Dtype from, const std::byte* src, ptrdiff_t stride, int32_t* dst, size_t count);
 void write_float(Dtype to, std::byte* dst, ptrdiff_t stride, const float* src, size_t count);
 void write_int(Dtype to, std::byte* dst, ptrdiff_t stride, const int32_t* src, size_t count);
 
-// A cast from memory to memory. Same dtype: the bits. Integers and bool among themselves: exact, wrapping to the target's width. All else goes through fp32.
-// Source and destination must not overlap, unless they are the same place and the sizes are equal.
-void convert(Dtype from, const std::byte* src, ptrdiff_t src_stride, Dtype to, std::byte* dst, ptrdiff_t dst_stride, size_t count);
+// A cast from memory to memory. Same dtype: the bits. Integers and bool among themselves: exact, wrapping to the
+// target's width. All else goes through fp32. Source and destination must not overlap, unless they are the same place
+// and the sizes are equal.
+void convert(Dtype from, const std::byte* src, ptrdiff_t src_stride, Dtype to, std::byte* dst, ptrdiff_t dst_stride,
+             size_t count);
 
 }  // namespace trn

@@ -22,8 +22,11 @@ inline constexpr std::string_view kIndexOutOfBounds = "index out of bounds";
 class Error : public std::runtime_error {
  public:
   Error(Fault fault, std::string rule, std::string context = {})
-      : std::runtime_error(std::string(fault_name(fault)) + ": " + rule + (context.empty() ? "" : " [" + context + "]")),
-        fault_(fault), rule_(std::move(rule)), context_(std::move(context)) {}
+      : std::runtime_error(std::string(fault_name(fault)) + ": " + rule +
+                           (context.empty() ? "" : " [" + context + "]")),
+        fault_(fault),
+        rule_(std::move(rule)),
+        context_(std::move(context)) {}
 
   Fault fault() const { return fault_; }
   const std::string& rule() const { return rule_; }

@@ -42,8 +42,7 @@ void FloatToBfloat16(const float* src, uint16_t* dst, size_t n) {
   convert(du, src, dst, n, [=](const float* s, uint16_t* d) HWY_ATTR {
     const auto u = hn::LoadU(du, reinterpret_cast<const uint32_t*>(s));
     const auto high = hn::ShiftRight<16>(u);
-    const auto rounded = hn::ShiftRight<16>(
-        hn::Add(u, hn::Add(hn::Set(du, 0x7FFF), hn::And(high, hn::Set(du, 1)))));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(u, hn::Add(hn::Set(du, 0x7FFF), hn::And(high, hn::Set(du, 1)))));
     const auto magnitude = hn::BitCast(di, hn::And(u, hn::Set(du, 0x7FFFFFFF)));
     const auto nan = hn::RebindMask(du, hn::Gt(magnitude, hn::Set(di, 0x7F800000)));
     const auto out = hn::IfThenElse(nan, hn::Or(high, hn::Set(du, 0x40)), rounded);
@@ -63,10 +62,9 @@ void Float16ToFloat(const uint16_t* src, float* dst, size_t n) {
     const auto signed_rest = hn::BitCast(di, rest);
     const auto normal = hn::Add(rest, hn::Set(du, 0x38000000));
     const auto offset = hn::Set(du, 0x38800000);
-    const auto subnormal =
-        hn::BitCast(du, hn::Sub(hn::BitCast(df, hn::Add(rest, offset)), hn::BitCast(df, offset)));
-    const auto quiet = hn::IfThenElseZero(
-        hn::RebindMask(du, hn::Gt(signed_rest, hn::Set(di, 0x0F800000))), hn::Set(du, 0x00400000));
+    const auto subnormal = hn::BitCast(du, hn::Sub(hn::BitCast(df, hn::Add(rest, offset)), hn::BitCast(df, offset)));
+    const auto quiet =
+        hn::IfThenElseZero(hn::RebindMask(du, hn::Gt(signed_rest, hn::Set(di, 0x0F800000))), hn::Set(du, 0x00400000));
     const auto special = hn::Or(hn::Or(rest, hn::Set(du, 0x70000000)), quiet);
     auto out = hn::IfThenElse(hn::RebindMask(du, hn::Lt(signed_rest, hn::Set(di, 0x00800000))), subnormal, normal);
     out = hn::IfThenElse(hn::RebindMask(du, hn::Lt(signed_rest, hn::Set(di, 0x0F800000))), out, special);
@@ -106,8 +104,12 @@ HWY_EXPORT(FloatToBfloat16);
 HWY_EXPORT(Float16ToFloat);
 HWY_EXPORT(FloatToFloat16);
 
-void bfloat16_to_float(const uint16_t* src, float* dst, size_t n) { HWY_DYNAMIC_DISPATCH(Bfloat16ToFloat)(src, dst, n); }
-void float_to_bfloat16(const float* src, uint16_t* dst, size_t n) { HWY_DYNAMIC_DISPATCH(FloatToBfloat16)(src, dst, n); }
+void bfloat16_to_float(const uint16_t* src, float* dst, size_t n) {
+  HWY_DYNAMIC_DISPATCH(Bfloat16ToFloat)(src, dst, n);
+}
+void float_to_bfloat16(const float* src, uint16_t* dst, size_t n) {
+  HWY_DYNAMIC_DISPATCH(FloatToBfloat16)(src, dst, n);
+}
 void float16_to_float(const uint16_t* src, float* dst, size_t n) { HWY_DYNAMIC_DISPATCH(Float16ToFloat)(src, dst, n); }
 void float_to_float16(const float* src, uint16_t* dst, size_t n) { HWY_DYNAMIC_DISPATCH(FloatToFloat16)(src, dst, n); }
 

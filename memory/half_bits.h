@@ -16,7 +16,8 @@ constexpr uint16_t bfloat16_from_float(float f) {
 constexpr float float_from_float16(uint16_t h) {
   const uint32_t sign = uint32_t{h} << 16 & 0x80000000;
   const uint32_t rest = (h & 0x7FFFu) << 13;
-  if (rest >= 0x0F800000) return std::bit_cast<float>(sign | 0x70000000 | rest | (rest > 0x0F800000 ? 0x00400000u : 0u));
+  if (rest >= 0x0F800000)
+    return std::bit_cast<float>(sign | 0x70000000 | rest | (rest > 0x0F800000 ? 0x00400000u : 0u));
   if (rest >= 0x00800000) return std::bit_cast<float>(sign | (rest + 0x38000000));
   // A subnormal half is m * 2^-24: let 2^-14 + m * 2^-24 lose its leading one.
   const float magnitude = std::bit_cast<float>(rest + 0x38800000) - std::bit_cast<float>(0x38800000u);
@@ -29,7 +30,8 @@ constexpr uint16_t float16_from_float(float f) {
   if (rest > 0x7F800000) return static_cast<uint16_t>(sign | 0x7E00 | (rest >> 13 & 0x3FF));
   if (rest >= 0x47800000) return static_cast<uint16_t>(sign | 0x7C00);
   if (rest < 0x38800000) {
-    // Adding 0.5 puts the subnormal half's mantissa into the low bits, rounded by the hardware's own nearest-even addition.
+    // Adding 0.5 puts the subnormal half's mantissa into the low bits, rounded by the hardware's own nearest-even
+    // addition.
     const float shifted = std::bit_cast<float>(rest) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3F000000));
   }

@@ -10,8 +10,9 @@
 
 namespace trn {
 
-// One stack of HBM, shared by two cores: address space reserved on the host at once, pages appear when they are touched. Blocks are aligned to `kAlignment`.
-// Best fit, lowest address among equals, neighbours merge on free; the same calls give the same addresses. All members may be called from any thread.
+// One stack of HBM, shared by two cores: address space reserved on the host at once, pages appear when they are
+// touched. Blocks are aligned to `kAlignment`. Best fit, lowest address among equals, neighbours merge on free; the
+// same calls give the same addresses. All members may be called from any thread.
 class HbmStack {
  public:
   static constexpr int64_t kAlignment = 512;
@@ -38,7 +39,8 @@ class HbmStack {
   Statistics statistics() const;
   void reset_peak();
 
-  // Debug mode: TRNSIM_PROTECT=1 when the stack is made. Host code that touches the memory outside an HbmAccess crashes at once.
+  // Debug mode: TRNSIM_PROTECT=1 when the stack is made. Host code that touches the memory outside an HbmAccess crashes
+  // at once.
   bool is_protected() const { return protected_; }
 
  private:
@@ -52,12 +54,13 @@ class HbmStack {
   bool protected_;
   int openers_ = 0;
   int64_t used_ = 0, peak_used_ = 0, allocations_ = 0;
-  std::map<int64_t, int64_t> free_;                 // offset -> bytes
-  std::set<std::pair<int64_t, int64_t>> by_size_;   // (bytes, offset) of the same blocks
-  std::map<int64_t, int64_t> taken_;                // offset -> bytes
+  std::map<int64_t, int64_t> free_;                // offset -> bytes
+  std::set<std::pair<int64_t, int64_t>> by_size_;  // (bytes, offset) of the same blocks
+  std::map<int64_t, int64_t> taken_;               // offset -> bytes
 };
 
-// While one of these lives, engines and DMA may touch the stack's bytes. Costs nothing unless the stack is protected. Nests, also across threads.
+// While one of these lives, engines and DMA may touch the stack's bytes. Costs nothing unless the stack is protected.
+// Nests, also across threads.
 class HbmAccess {
  public:
   explicit HbmAccess(HbmStack& stack) : stack_(stack) {

@@ -33,14 +33,10 @@ void PartitionedMemory::poison() { std::memset(base_, 0xFF, static_cast<size_t>(
 
 std::byte* address(const Access& a, const CoreMemory& m) {
   switch (a.space) {
-    case Space::sbuf:
-      return m.sbuf->at(a.partition, a.offset);
-    case Space::psum:
-      return m.psum->at(a.partition, a.offset);
-    case Space::hbm:
-      return m.slots[a.buffer].data() + a.offset;
-    case Space::none:
-      break;
+    case Space::sbuf: return m.sbuf->at(a.partition, a.offset);
+    case Space::psum: return m.psum->at(a.partition, a.offset);
+    case Space::hbm: return m.slots[a.buffer].data() + a.offset;
+    case Space::none: break;
   }
   throw Error(Fault::internal, "an absent operand has no address");
 }

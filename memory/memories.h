@@ -10,8 +10,8 @@
 
 namespace trn {
 
-// 128 partitions of equal size, as in SBUF and PSUM. Rows are skewed on the host so that equal offsets of different partitions do not share
-// cache sets. Fresh memory is poisoned: 0xFF bytes, which read as NaN in every float dtype.
+// 128 partitions of equal size, as in SBUF and PSUM. Rows are skewed on the host so that equal offsets of different
+// partitions do not share cache sets. Fresh memory is poisoned: 0xFF bytes, which read as NaN in every float dtype.
 class PartitionedMemory {
  public:
   PartitionedMemory(int partitions, int64_t bytes_per_partition);
@@ -33,7 +33,8 @@ class PartitionedMemory {
   size_t mapped_;
 };
 
-// What one physical core's instructions can reach while a Program runs: its SBUF and PSUM, and the HBM slots bound for this run.
+// What one physical core's instructions can reach while a Program runs: its SBUF and PSUM, and the HBM slots bound for
+// this run.
 struct CoreMemory {
   PartitionedMemory* sbuf = nullptr;
   PartitionedMemory* psum = nullptr;

@@ -12,7 +12,8 @@ DmaEngines::DmaEngines(const Spec& s, const Clock& clock) : spec_(s), ticks_per_
 void DmaEngines::submit(uint32_t id, int queue, const Transfer& t, Tick at) {
   const auto engines = static_cast<int64_t>(engines_.size());
   const int64_t packets_per_chunk =
-      std::max<int64_t>(1, (t.chunk_bytes + static_cast<int64_t>(spec_.dma_max_packet_bytes) - 1) / static_cast<int64_t>(spec_.dma_max_packet_bytes));
+      std::max<int64_t>(1, (t.chunk_bytes + static_cast<int64_t>(spec_.dma_max_packet_bytes) - 1) /
+                               static_cast<int64_t>(spec_.dma_max_packet_bytes));
   const double packet_bytes = static_cast<double>(t.chunk_bytes) / static_cast<double>(packets_per_chunk);
   const double packet_ns = spec_.dma_packet_ns + packet_bytes / spec_.dma_bytes_per_ns;
   const int64_t packets_per_row = std::max<int64_t>(1, t.chunks * packets_per_chunk);
@@ -38,7 +39,10 @@ void DmaEngines::submit(uint32_t id, int queue, const Transfer& t, Tick at) {
     auto& fifo = engine.queues[static_cast<size_t>(queue)];
     settle(engine, at);
     // Engines get their descriptors one after another; behind an earlier transfer that goes unnoticed.
-    const double late = fifo.empty() ? static_cast<double>(e) * (t.reads_hbm ? spec_.dma_stagger_hbm_ns : spec_.dma_stagger_sbuf_ns) * ticks_per_ns_ : 0;
+    const double late = fifo.empty()
+                            ? static_cast<double>(e) *
+                                  (t.reads_hbm ? spec_.dma_stagger_hbm_ns : spec_.dma_stagger_sbuf_ns) * ticks_per_ns_
+                            : 0;
     fifo.push_back({id, t.reads_hbm || t.writes_hbm, static_cast<double>(packets), packet_ns * ticks_per_ns_, late});
     plan(engine);
     ++used;

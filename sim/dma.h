@@ -9,9 +9,10 @@
 
 namespace trn {
 
-// The 16 DMA engines of one core. A transfer is dealt to the engines in groups of partitions; an engine serves its queues round robin, a packet each,
-// first come first served within a queue. Instead of an event a packet, an engine with k busy queues gives each of them one packet per cycle of k packet
-// times, and only arrivals and departures are events (trn2.md sections 5 and 11).
+// The 16 DMA engines of one core. A transfer is dealt to the engines in groups of partitions; an engine serves its
+// queues round robin, a packet each, first come first served within a queue. Instead of an event a packet, an engine
+// with k busy queues gives each of them one packet per cycle of k packet times, and only arrivals and departures are
+// events (trn2.md sections 5 and 11).
 class DmaEngines {
  public:
   static constexpr Tick kNever = std::numeric_limits<Tick>::max();

@@ -52,7 +52,8 @@ Injection parse_injection(std::string_view text) {
   const size_t last = text.rfind(':');
   const CardRow* card = card_named(text.substr(0, colon));
   if (!card) throw Error(Fault::illegal, "TRNSIM_INJECT names no instruction of nki.isa", std::string(text));
-  if (colon == std::string_view::npos) throw Error(Fault::illegal, "TRNSIM_INJECT is CARD[:NTH]:BIT", std::string(text));
+  if (colon == std::string_view::npos)
+    throw Error(Fault::illegal, "TRNSIM_INJECT is CARD[:NTH]:BIT", std::string(text));
   Injection i;
   i.card = static_cast<int>(card - isa().data());
   if (last != colon) i.nth = number<int64_t>(text.substr(colon + 1, last - colon - 1), text);
@@ -69,19 +70,23 @@ CoreState::CoreState(const Spec& s)
     : sbuf(static_cast<int>(s.partitions), static_cast<int64_t>(s.sbuf_partition_bytes)),
       psum(static_cast<int>(s.partitions), static_cast<int64_t>(s.psum_partition_bytes)) {}
 
-void execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots, const std::atomic<bool>* cancelled) {
-  if (cores.size() < p.cores) throw Error(Fault::illegal, "the Program needs " + std::to_string(p.cores) + " physical cores", p.name);
+void execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots,
+             const std::atomic<bool>* cancelled) {
+  if (cores.size() < p.cores)
+    throw Error(Fault::illegal, "the Program needs " + std::to_string(p.cores) + " physical cores", p.name);
   std::array<CoreMemory, 2> memories;
   for (size_t c = 0; c < p.cores; ++c) memories[c] = {&cores[c]->sbuf, &cores[c]->psum, slots};
   const auto rows = isa();
   for (const Instruction& in : p.instructions) {
-    if (cancelled && cancelled->load(std::memory_order_relaxed)) throw Error(Fault::undefined, "interrupted before the Program's end", p.name);
+    if (cancelled && cancelled->load(std::memory_order_relaxed))
+      throw Error(Fault::undefined, "interrupted before the Program's end", p.name);
     try {
       rows[in.card].run(p.raw_args(in), memories[in.core]);
     } catch (const Error& e) {
       const auto index = &in - p.instructions.data();
-      throw Error(e.fault(), e.rule(), e.context() + (e.context().empty() ? "" : ", ") + p.name + " #" + std::to_string(index) + " " +
-                                           std::string(rows[in.card].name) + (in.source ? ", from " + p.sources[in.source] : ""));
+      throw Error(e.fault(), e.rule(),
+                  e.context() + (e.context().empty() ? "" : ", ") + p.name + " #" + std::to_string(index) + " " +
+                      std::string(rows[in.card].name) + (in.source ? ", from " + p.sources[in.source] : ""));
     }
     if (g_injection.card >= 0) inject(p, in, memories[in.core]);
   }

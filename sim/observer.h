@@ -23,8 +23,9 @@ enum class Reason : uint8_t {
 };
 
 constexpr std::string_view name(Reason r) {
-  constexpr std::string_view names[] = {"none",     "semaphore",  "engine busy", "DMA queue full", "DMA engines busy", "HBM bandwidth",
-                                        "throttle", "table load", "weight load", "shared port",    "descriptor generation"};
+  constexpr std::string_view names[] = {
+      "none",     "semaphore",  "engine busy", "DMA queue full", "DMA engines busy",     "HBM bandwidth",
+      "throttle", "table load", "weight load", "shared port",    "descriptor generation"};
   return names[static_cast<int>(r)];
 }
 
@@ -39,13 +40,13 @@ struct WaitEvent {
   uint32_t instruction;  // who waited
   Tick begin, end;
   Reason reason;
-  uint32_t blocker;      // instruction it waited for; kNobody if none
+  uint32_t blocker;  // instruction it waited for; kNobody if none
   static constexpr uint32_t kNobody = 0xFFFFFFFF;
 };
 struct TransferEvent {
   uint32_t instruction;  // the DMA instruction
   uint8_t core, queue;
-  Tick begin, end;       // first packet .. semaphore
+  Tick begin, end;  // first packet .. semaphore
   int64_t bytes;
 };
 struct ThrottleEvent {
@@ -56,8 +57,8 @@ struct ThrottleEvent {
 
 struct EngineTotals {
   int64_t instructions = 0;
-  Tick busy = 0;                    // union of start..end
-  std::array<Tick, kReasons> waits{};     // by Reason
+  Tick busy = 0;                       // union of start..end
+  std::array<Tick, kReasons> waits{};  // by Reason
 };
 
 // What every timed run yields, with or without an observer; times in ticks.
@@ -67,8 +68,8 @@ struct Timing {
   Tick dma_active = 0;                           // union over queues, mean of the cores
   int64_t dma_transfers = 0, dma_bytes = 0;
   int64_t hbm_read_bytes = 0, hbm_write_bytes = 0;
-  double flops = 0;                              // tensor engine only
-  Tick tensor_stream = 0;                        // ticks that the PE array streams rows
+  double flops = 0;        // tensor engine only
+  Tick tensor_stream = 0;  // ticks that the PE array streams rows
 };
 
 // The only door between sim and whoever watches. Default: not interested.

@@ -29,21 +29,21 @@ class Run {
   struct Stream {
     std::vector<uint32_t> instructions;
     size_t next = 0;
-    Tick free = 0;              // when the engine can start its next instruction
-    Tick busy_to = 0;           // end of the union of busy intervals so far
+    Tick free = 0;     // when the engine can start its next instruction
+    Tick busy_to = 0;  // end of the union of busy intervals so far
     double cycle_ticks = 0;
-    Tick wait_latency = 0;      // from a semaphore's post to the start of an instruction that waited for it
-    uint16_t waits_for = 0;     // semaphore, while blocked
+    Tick wait_latency = 0;   // from a semaphore's post to the start of an instruction that waited for it
+    uint16_t waits_for = 0;  // semaphore, while blocked
     bool blocked = false;
     Tick wake = DmaEngines::kNever;  // of its pending ready event; later ones are not needed
-    int table = -1;             // scalar engine: activation table loaded
-    Tick trigger_end = -1;      // end of the last DMA trigger
+    int table = -1;                  // scalar engine: activation table loaded
+    Tick trigger_end = -1;           // end of the last DMA trigger
     EngineTotals totals;
   };
 
   struct Semaphore {
     uint32_t value = 0;
-    Tick at = 0;                // of the last post
+    Tick at = 0;  // of the last post
     uint32_t poster = WaitEvent::kNobody;
     std::vector<uint32_t> waiting;  // streams
   };
@@ -92,9 +92,15 @@ class Run {
 };
 
 Run::Run(const Program& p, const Spec& s, Observer* observer, const SimOptions& options)
-    : p_(p), s_(s), clock_(s), observer_(observer), post_latency_(clock_.from_ns(s.semaphore_post_ns)), queue_stall_(clock_.from_ns(s.dma_queue_stall_ns)) {
+    : p_(p),
+      s_(s),
+      clock_(s),
+      observer_(observer),
+      post_latency_(clock_.from_ns(s.semaphore_post_ns)),
+      queue_stall_(clock_.from_ns(s.dma_queue_stall_ns)) {
   const std::array<double, kEngines> ghz{s.tensor_ghz, s.vector_ghz, s.scalar_ghz, s.gpsimd_ghz, s.sync_ghz};
-  const std::array<double, kEngines> wait_ns{s.semaphore_wait_tensor_ns, s.semaphore_wait_vector_ns, s.semaphore_wait_vector_ns, s.semaphore_wait_vector_ns,
+  const std::array<double, kEngines> wait_ns{s.semaphore_wait_tensor_ns, s.semaphore_wait_vector_ns,
+                                             s.semaphore_wait_vector_ns, s.semaphore_wait_vector_ns,
                                              s.semaphore_wait_sync_ns};
   streams_.resize(static_cast<size_t>(p.cores) * kEngines);
   const Tick start = clock_.from_ns(s.program_preamble_ns);
@@ -242,13 +248,15 @@ void Run::start_tensor(Stream& st, uint32_t index, Tick at, const Cost& cost) {
   const auto slot = cores_[core].tensor->run(at, cost, [&](Tick when, int eighths) {
     if (observer_) observer_->throttle({core, when, eighths});
   });
-  if (slot.throttled > 0) waited(st, index, slot.stream_to - slot.throttled, slot.stream_to, Reason::throttle, WaitEvent::kNobody);
+  if (slot.throttled > 0)
+    waited(st, index, slot.stream_to - slot.throttled, slot.stream_to, Reason::throttle, WaitEvent::kNobody);
   timing_.flops += cost.flops;
   timing_.tensor_stream += slot.stream_to - slot.stream_from;
   finish(st, index, slot.stream_from, slot.end, slot.stream_from);
 }
 
-// A DMA instruction: the trigger holds its engine's sequencer, then the transfer runs on its queue. False when the queue is full: try again later.
+// A DMA instruction: the trigger holds its engine's sequencer, then the transfer runs on its queue. False when the
+// queue is full: try again later.
 bool Run::start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Cost& cost) {
   Stream& st = streams_[stream];
   const Instruction& in = p_.instructions[index];
@@ -277,7 +285,8 @@ bool Run::start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Co
     waited(st, index, at, built, Reason::descriptors, WaitEvent::kNobody);
     core.swdge_free = built + clock_.from_ns(s_.dma_swdge_interval_ns) - clock_.from_ns(s_.dma_swdge_build_ns);
     trigger = built;
-    packets = built + clock_.from_ns(t.reads_hbm ? s_.dma_swdge_first_packet_hbm_ns : s_.dma_swdge_first_packet_sbuf_ns);
+    packets =
+        built + clock_.from_ns(t.reads_hbm ? s_.dma_swdge_first_packet_hbm_ns : s_.dma_swdge_first_packet_sbuf_ns);
   } else {
     double ns = t.pattern_dims > 1 ? s_.dma_trigger_2d_ns : s_.dma_trigger_1d_ns;
     if (st.trigger_end >= 0 && at - st.trigger_end < clock_.from_ns(60)) ns += s_.dma_trigger_back_to_back_ns;
@@ -350,7 +359,8 @@ void Run::watch_hbm(Tick now) {
 
 void Run::finish(Stream& st, uint32_t index, Tick start, Tick end, Tick free) {
   if (p_.instructions[index].update != Instruction::kNoUpdate)
-    events_.push(end + post_latency_, static_cast<uint8_t>(Kind::post), {Kind::post, p_.instructions[index].core, index});
+    events_.push(end + post_latency_, static_cast<uint8_t>(Kind::post),
+                 {Kind::post, p_.instructions[index].core, index});
   st.free = free;
   ++st.totals.instructions;
   st.totals.busy += end - std::max(start, std::min(st.busy_to, end));
@@ -383,7 +393,8 @@ void Run::waited(Stream& st, uint32_t index, Tick begin, Tick end, Reason reason
 
 std::string Run::describe(uint32_t index) const {
   const Instruction& in = p_.instructions[index];
-  return "#" + std::to_string(index) + " " + std::string(row(in).name) + " on core " + std::to_string(in.core) + " " + std::string(name(in.engine));
+  return "#" + std::to_string(index) + " " + std::string(row(in).name) + " on core " + std::to_string(in.core) + " " +
+         std::string(name(in.engine));
 }
 
 void Run::deadlock() const {
@@ -394,13 +405,16 @@ void Run::deadlock() const {
     text += (text.empty() ? "" : "; ") + describe(st.instructions[st.next]) + " waits for";
     for (const Wait& w : p_.waits_of(in))
       if (semaphores_[w.semaphore].value < w.value)
-        text += " S[" + std::to_string(w.semaphore) + "]>=" + std::to_string(w.value) + " (is " + std::to_string(semaphores_[w.semaphore].value) + ")";
+        text += " S[" + std::to_string(w.semaphore) + "]>=" + std::to_string(w.value) + " (is " +
+                std::to_string(semaphores_[w.semaphore].value) + ")";
   }
   throw Error(Fault::undefined, "deadlock: no instruction can start", text);
 }
 
 }  // namespace
 
-Timing simulate(const Program& p, const Spec& s, Observer* observer, const SimOptions& options) { return Run(p, s, observer, options).go(); }
+Timing simulate(const Program& p, const Spec& s, Observer* observer, const SimOptions& options) {
+  return Run(p, s, observer, options).go();
+}
 
 }  // namespace trn

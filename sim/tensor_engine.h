@@ -6,10 +6,12 @@
 
 namespace trn {
 
-// The PE array of one core: weights of the next matmul load behind the current stream, and a dI/dt throttle halves the rate.
+// The PE array of one core: weights of the next matmul load behind the current stream, and a dI/dt throttle halves the
+// rate.
 //
-// Throttle (trn2.md sections 2, 10, 11): time is cut into windows of 8192 PE cycles. A window in which rows streamed for at least 3/8 of its cycles
-// makes the next one full rate; otherwise the next one runs at half rate, where a stream takes exactly twice its rows and hides its fixed cycles.
+// Throttle (trn2.md sections 2, 10, 11): time is cut into windows of 8192 PE cycles. A window in which rows streamed
+// for at least 3/8 of its cycles makes the next one full rate; otherwise the next one runs at half rate, where a stream
+// takes exactly twice its rows and hides its fixed cycles.
 class TensorEngine {
  public:
   TensorEngine(const Spec& s, const Clock& clock, int eighths, double phase_cycles)

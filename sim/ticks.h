@@ -6,7 +6,8 @@
 
 namespace trn {
 
-// Simulated time: whole ticks at the least common multiple of the clocks (4.8 GHz for trn2, so a tensor cycle is 2, vector 5, scalar 4).
+// Simulated time: whole ticks at the least common multiple of the clocks (4.8 GHz for trn2, so a tensor cycle is 2,
+// vector 5, scalar 4).
 using Tick = int64_t;
 
 struct Clock {

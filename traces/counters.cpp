@@ -55,7 +55,8 @@ std::vector<WaitGroup> top_waits(const Session& s) {
     const auto& instructions = timeline->program->instructions;
     for (const WaitEvent& w : timeline->waits) {
       const Instruction& waiter = instructions[w.instruction];
-      const std::string_view blocker = w.blocker == WaitEvent::kNobody ? std::string_view{} : row(instructions[w.blocker]).name;
+      const std::string_view blocker =
+          w.blocker == WaitEvent::kNobody ? std::string_view{} : row(instructions[w.blocker]).name;
       auto& [ns, count] = groups[{waiter.engine, w.reason, row(waiter).name, blocker}];
       ns += clock.to_ns(w.end - w.begin) * static_cast<double>(n);
       count += n;
@@ -81,7 +82,8 @@ std::vector<ProgramGroup> by_program(const Session& s) {
     ++out[at->second].launches;
     out[at->second].device_ns += l.end_ns - l.start_ns;
   }
-  std::stable_sort(out.begin(), out.end(), [](const ProgramGroup& a, const ProgramGroup& b) { return a.device_ns > b.device_ns; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const ProgramGroup& a, const ProgramGroup& b) { return a.device_ns > b.device_ns; });
   return out;
 }
 

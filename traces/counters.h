@@ -8,11 +8,12 @@
 
 namespace trn {
 
-// Where a session's time went, summed over its launches. Times in nanoseconds of one logical core unless said otherwise.
+// Where a session's time went, summed over its launches. Times in nanoseconds of one logical core unless said
+// otherwise.
 struct Totals {
   int64_t launches = 0, instructions = 0;
-  double device_ns = 0;    // launches' durations
-  double overhead_ns = 0;  // Program preamble and postamble inside them
+  double device_ns = 0;      // launches' durations
+  double overhead_ns = 0;    // Program preamble and postamble inside them
   double launch_gap_ns = 0;  // core idle between a session's launches: host dispatch and launch overhead
   std::array<double, kEngines> engine_active_ns{};
   std::array<int64_t, kEngines> engine_instructions{};

@@ -45,7 +45,7 @@ constexpr int uuid = 1, name = 2, process = 3, parent = 5, pid = 1, process_name
 namespace event {
 constexpr int annotation = 4, type = 9, uuid = 11, name = 23, begin = 1, end = 2;
 constexpr int annotation_name = 10, annotation_int = 4, annotation_text = 6;
-}
+}  // namespace event
 
 class Writer {
  public:
@@ -53,7 +53,9 @@ class Writer {
 
   uint64_t process(int pid, const std::string& title) {
     Message descriptor;
-    descriptor.number(track::uuid, ++last_track_).message(track::process, Message().number(track::pid, static_cast<uint64_t>(pid)).text(track::process_name, title));
+    descriptor.number(track::uuid, ++last_track_)
+        .message(track::process,
+                 Message().number(track::pid, static_cast<uint64_t>(pid)).text(track::process_name, title));
     write(Message().message(packet::track_descriptor, descriptor));
     return last_track_;
   }
@@ -64,11 +66,14 @@ class Writer {
     return last_track_;
   }
   void slice(uint64_t on, double start_ns, double end_ns, const Message& details) {
-    const auto from = static_cast<uint64_t>(std::llround(start_ns)), to = std::max(from, static_cast<uint64_t>(std::llround(end_ns)));
+    const auto from = static_cast<uint64_t>(std::llround(start_ns)),
+               to = std::max(from, static_cast<uint64_t>(std::llround(end_ns)));
     Message begin = details;
     begin.number(event::type, event::begin).number(event::uuid, on);
     write(Message().number(packet::timestamp, from).message(packet::track_event, begin));
-    write(Message().number(packet::timestamp, to).message(packet::track_event, Message().number(event::type, event::end).number(event::uuid, on)));
+    write(Message()
+              .number(packet::timestamp, to)
+              .message(packet::track_event, Message().number(event::type, event::end).number(event::uuid, on)));
   }
 
  private:
@@ -86,7 +91,9 @@ Message& note(Message& m, std::string_view key, std::string_view value) {
   return m.message(event::annotation, Message().text(event::annotation_name, key).text(event::annotation_text, value));
 }
 Message& note(Message& m, std::string_view key, int64_t value) {
-  return m.message(event::annotation, Message().text(event::annotation_name, key).number(event::annotation_int, static_cast<uint64_t>(value)));
+  return m.message(
+      event::annotation,
+      Message().text(event::annotation_name, key).number(event::annotation_int, static_cast<uint64_t>(value)));
 }
 
 // Slices of one track must nest; work that overlaps goes to a further lane of the same name.
@@ -135,9 +142,12 @@ void write_perfetto(const Session& s, std::ostream& out) {
   std::map<int, CoreTracks> cores;
   for (const Launch& l : s.launches) {
     CoreTracks& core = cores[l.core];
-    if (!core.process) core.process = w.process(100 + l.core, "neuron:" + std::to_string(l.core) + " (simulated " + s.spec->name + ")");
+    if (!core.process)
+      core.process = w.process(100 + l.core, "neuron:" + std::to_string(l.core) + " (simulated " + s.spec->name + ")");
     const Program& program = *l.what->program;
-    const auto lanes = [&](const std::string& title) -> Lanes& { return core.lanes.try_emplace(title, w, core.process, title).first->second; };
+    const auto lanes = [&](const std::string& title) -> Lanes& {
+      return core.lanes.try_emplace(title, w, core.process, title).first->second;
+    };
     const auto physical = [&](uint8_t c) { return program.cores > 1 ? " nc" + std::to_string(c) : std::string(); };
 
     Message launch = named(l.op.empty() ? program.name : l.op);
@@ -151,15 +161,19 @@ void write_perfetto(const Session& s, std::ostream& out) {
       note(m, "pc", static_cast<int64_t>(e.instruction));
       if (in.source) note(m, "source", program.sources[in.source]);
       const AccessList operands = accesses(program, in);
-      for (int i = 0; i < operands.count; ++i) note(m, operands.written[i] ? "dst" : "src", to_string(*operands.access[i]));
-      lanes("1 " + std::string(kEngineNames[static_cast<size_t>(in.engine)].profiler) + physical(in.core)).slice(at(e.start), at(e.end), m);
+      for (int i = 0; i < operands.count; ++i)
+        note(m, operands.written[i] ? "dst" : "src", to_string(*operands.access[i]));
+      lanes("1 " + std::string(kEngineNames[static_cast<size_t>(in.engine)].profiler) + physical(in.core))
+          .slice(at(e.start), at(e.end), m);
     }
     for (const WaitEvent& e : l.what->waits) {
       const Instruction& in = program.instructions[e.instruction];
       Message m = named(name(e.reason));
       note(m, "who", row(in).name);
-      if (e.blocker != WaitEvent::kNobody) note(m, "for", std::string(row(program.instructions[e.blocker]).name) + " #" + std::to_string(e.blocker));
-      lanes("2 waits of " + std::string(kEngineNames[static_cast<size_t>(in.engine)].profiler) + physical(in.core)).slice(at(e.begin), at(e.end), m);
+      if (e.blocker != WaitEvent::kNobody)
+        note(m, "for", std::string(row(program.instructions[e.blocker]).name) + " #" + std::to_string(e.blocker));
+      lanes("2 waits of " + std::string(kEngineNames[static_cast<size_t>(in.engine)].profiler) + physical(in.core))
+          .slice(at(e.begin), at(e.end), m);
     }
     for (const TransferEvent& e : l.what->transfers) {
       Message m = named(row(program.instructions[e.instruction]).name);

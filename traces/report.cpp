@@ -57,7 +57,8 @@ class Tracks {
 Json timeline(const Session& s, size_t max_slices) {
   Tracks tracks(max_slices);
   const Clock clock(*s.spec);
-  for (const HostSpan& h : s.host) tracks.add("0 host", h.what.empty() ? std::string(name(h.work)) : h.what, h.start_ns, h.end_ns);
+  for (const HostSpan& h : s.host)
+    tracks.add("0 host", h.what.empty() ? std::string(name(h.work)) : h.what, h.start_ns, h.end_ns);
   for (const Launch& l : s.launches) {
     const Program& p = *l.what->program;
     const std::string core = s.launches.front().core == l.core ? "" : " neuron:" + std::to_string(l.core);
@@ -66,10 +67,13 @@ Json timeline(const Session& s, size_t max_slices) {
     for (const InstructionEvent& e : l.what->instructions) {
       const Instruction& in = p.instructions[e.instruction];
       const auto engine = static_cast<size_t>(in.engine);
-      tracks.add(std::to_string(2 + engine) + " " + std::string(kEngineNames[engine].profiler) + (p.cores > 1 ? " nc" + std::to_string(in.core) : "") + core,
+      tracks.add(std::to_string(2 + engine) + " " + std::string(kEngineNames[engine].profiler) +
+                     (p.cores > 1 ? " nc" + std::to_string(in.core) : "") + core,
                  row(in).name, at(e.start), at(e.end));
     }
-    for (const TransferEvent& e : l.what->transfers) tracks.add("8 DMA queue " + std::to_string(e.queue) + core, row(p.instructions[e.instruction]).name, at(e.begin), at(e.end));
+    for (const TransferEvent& e : l.what->transfers)
+      tracks.add("8 DMA queue " + std::to_string(e.queue) + core, row(p.instructions[e.instruction]).name, at(e.begin),
+                 at(e.end));
   }
   return tracks.json();
 }
@@ -87,7 +91,8 @@ std::string report_json(const Session& s, size_t max_slices) {
   j["device_us"] = t.device_ns / 1e3;
   j["launch_gap_us"] = t.launch_gap_ns / 1e3;
   j["program_overhead_us"] = t.overhead_ns / 1e3;
-  for (size_t e = 0; e < kEngines; ++e) j["active_us"][std::string(kEngineNames[e].profiler)] = t.engine_active_ns[e] / 1e3;
+  for (size_t e = 0; e < kEngines; ++e)
+    j["active_us"][std::string(kEngineNames[e].profiler)] = t.engine_active_ns[e] / 1e3;
   j["active_us"]["DMA"] = t.dma_active_ns / 1e3;
   j["flops"] = t.flops;
   j["hbm_bytes"] = t.hbm_read_bytes + t.hbm_write_bytes;
@@ -96,13 +101,22 @@ std::string report_json(const Session& s, size_t max_slices) {
   j["waits"] = Json::array();
   for (const WaitGroup& w : top_waits(s)) {
     if (j["waits"].size() == 40) break;
-    j["waits"].push_back({{"engine", kEngineNames[static_cast<size_t>(w.engine)].profiler}, {"reason", name(w.reason)}, {"waiter", w.waiter}, {"blocker", w.blocker},
-                          {"us", w.ns / 1e3}, {"count", w.count}});
+    j["waits"].push_back({{"engine", kEngineNames[static_cast<size_t>(w.engine)].profiler},
+                          {"reason", name(w.reason)},
+                          {"waiter", w.waiter},
+                          {"blocker", w.blocker},
+                          {"us", w.ns / 1e3},
+                          {"count", w.count}});
   }
   const Clock clock(*s.spec);
   j["programs"] = Json::array();
   for (const ProgramGroup& g : by_program(s))
-    j["programs"].push_back({{"op", g.op}, {"program", g.program}, {"launches", g.launches}, {"us", g.device_ns / 1e3}, {"flops", g.flops}, {"hbm_bytes", g.hbm_bytes},
+    j["programs"].push_back({{"op", g.op},
+                             {"program", g.program},
+                             {"launches", g.launches},
+                             {"us", g.device_ns / 1e3},
+                             {"flops", g.flops},
+                             {"hbm_bytes", g.hbm_bytes},
                              {"one_us", clock.to_ns(g.timing.makespan) / 1e3}});
   for (const SpecField& f : spec_fields()) {
     const Number& n = s.spec->*(f.member);

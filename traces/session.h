@@ -10,17 +10,18 @@ namespace trn {
 // One execution of a Program on a logical core, in simulated nanoseconds from the session's start.
 struct Launch {
   std::shared_ptr<const Timeline> what;
-  int core = 0;            // logical core
-  std::string op;          // what asked for it: an aten op, a graph, a kernel
-  double submitted_ns = 0; // host clock at submission
-  double start_ns = 0;     // the core begins (after launch overhead)
+  int core = 0;             // logical core
+  std::string op;           // what asked for it: an aten op, a graph, a kernel
+  double submitted_ns = 0;  // host clock at submission
+  double start_ns = 0;      // the core begins (after launch overhead)
   double end_ns = 0;
 };
 
 enum class HostWork : unsigned char { dispatch, copy_to_device, copy_from_device, synchronise, fallback };
 
 constexpr std::string_view name(HostWork w) {
-  constexpr std::string_view names[] = {"dispatch", "copy to device", "copy from device", "synchronise", "host fallback"};
+  constexpr std::string_view names[] = {"dispatch", "copy to device", "copy from device", "synchronise",
+                                        "host fallback"};
   return names[static_cast<int>(w)];
 }
 
@@ -36,7 +37,7 @@ struct Session {
   const Spec* spec = nullptr;
   std::vector<Launch> launches;  // by start
   std::vector<HostSpan> host;
-  double duration_ns() const;    // first submission to last end
+  double duration_ns() const;  // first submission to last end
 };
 
 }  // namespace trn

@@ -9,7 +9,8 @@
 namespace trn {
 namespace {
 
-constexpr std::array<const char*, kEngines> kEngineFields = {"tensor_engine", "vector_engine", "scalar_engine", "gpsimd_engine", "sync_engine"};
+constexpr std::array<const char*, kEngines> kEngineFields = {"tensor_engine", "vector_engine", "scalar_engine",
+                                                             "gpsimd_engine", "sync_engine"};
 
 int64_t count_of(const Session& s, std::string_view card) {
   int64_t n = 0;
@@ -39,8 +40,9 @@ std::string summary_json(const Session& s) {
     const double peak = peak_flops_per_ns(*s.spec);
     j["neuroncore_cycle_count"] = static_cast<int64_t>(t.device_ns * s.spec->tensor_ghz);
     j["hfu_estimated_percent"] = t.device_ns > 0 ? t.flops / (t.device_ns * peak) : 0;
-    j["mbu_estimated_percent"] =
-        t.device_ns > 0 ? static_cast<double>(t.hbm_read_bytes + t.hbm_write_bytes) / (t.device_ns * s.spec->hbm_stack_bytes_per_ns) : 0;
+    j["mbu_estimated_percent"] = t.device_ns > 0 ? static_cast<double>(t.hbm_read_bytes + t.hbm_write_bytes) /
+                                                       (t.device_ns * s.spec->hbm_stack_bytes_per_ns)
+                                                 : 0;
     j["peak_flops_bandwidth_ratio"] = peak / s.spec->hbm_stack_bytes_per_ns;
   }
   const int64_t hbm = t.hbm_read_bytes + t.hbm_write_bytes;

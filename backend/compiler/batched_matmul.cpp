@@ -16,7 +16,8 @@ int64_t packed(int64_t k) { return k == 32 || k == 64 ? kTile / k : 1; }
 // `count` products from `first`: [pack * k, ceil(count / pack), rows], product i at partitions (i % pack) * k.
 Tile load_group(TileBuilder& t, const Side& s, int64_t batch_step, int64_t first, int64_t count) {
   const int64_t pack = std::min(packed(s.k), count), packs = (count + pack - 1) / pack;
-  const auto rows = static_cast<int32_t>(s.count), k = static_cast<int32_t>(s.k), step = static_cast<int32_t>(batch_step);
+  const auto rows = static_cast<int32_t>(s.count), k = static_cast<int32_t>(s.k),
+             step = static_cast<int32_t>(batch_step);
   const Dim row{s.rows.empty() ? 1 : s.rows.back().step, rows}, ks{static_cast<int32_t>(s.k_step), k};
   const int64_t start = s.offset + first * batch_step;
   const Tile panel = t.sbuf(static_cast<int>(pack * k), s.view.dtype, {packs, rows});
@@ -26,13 +27,16 @@ Tile load_group(TileBuilder& t, const Side& s, int64_t batch_step, int64_t first
     const int64_t whole = count / pack;
     if (whole) turn_blocks(t, slice(panel, 1, 0, whole), slice(natural, 1, 0, whole * pack * k), whole);
     const int64_t rest = count % pack;
-    if (rest) turn_blocks(t, slice(slice(panel, 1, whole, 1), 0, 0, rest * k), slice(natural, 1, whole * pack * k, rest * k), 1);
+    if (rest)
+      turn_blocks(t, slice(slice(panel, 1, whole, 1), 0, 0, rest * k), slice(natural, 1, whole * pack * k, rest * k),
+                  1);
     return panel;
   }
   for (int64_t i = 0; i < pack; ++i) {
     const int64_t n = (count - i + pack - 1) / pack;
     t.load(slice(slice(panel, 0, i * k, k), 1, 0, n),
-           hbm_access(s.view, start + i * batch_step, {ks, {static_cast<int32_t>(step * pack), static_cast<int32_t>(n)}, row}));
+           hbm_access(s.view, start + i * batch_step,
+                      {ks, {static_cast<int32_t>(step * pack), static_cast<int32_t>(n)}, row}));
   }
   return panel;
 }
@@ -41,7 +45,8 @@ Tile load_group(TileBuilder& t, const Side& s, int64_t batch_step, int64_t first
 
 bool fits_batched(const Product& p, const BatchDim& d) {
   const bool plain = p.a.rows.size() <= 1 && p.b.rows.size() <= 1;
-  return plain && d.count > 1 && p.a.k <= kTile && p.a.count <= kTile && p.b.count <= (p.b.turned() ? kTile : kBankElements);
+  return plain && d.count > 1 && p.a.k <= kTile && p.a.count <= kTile &&
+         p.b.count <= (p.b.turned() ? kTile : kBankElements);
 }
 
 void batched_matmul(TileBuilder& t, const Product& p, const BatchDim& d) {
@@ -59,7 +64,9 @@ void batched_matmul(TileBuilder& t, const Product& p, const BatchDim& d) {
       const int64_t here = std::min(per_bank, count - at);
       const Tile bank = t.psum(static_cast<int>(m), Dtype::float32, {here, n});
       for (int64_t i = at; i < at + here; ++i) {
-        const auto part = [&](const Tile& panel) { return slice(slice(panel, 0, i % together * k, k), 1, i / together, 1); };
+        const auto part = [&](const Tile& panel) {
+          return slice(slice(panel, 0, i % together * k, k), 1, i / together, 1);
+        };
         NcMatmul::Args args;
         args.dst = slice(bank, 1, i - at, 1);
         args.stationary = part(a);

@@ -16,7 +16,8 @@ struct BatchDim {
   size_t number;
 };
 
-// Small products, such as attention heads: one DMA brings many, those with k of 32 or 64 share the rows of the array, several share a PSUM bank.
+// Small products, such as attention heads: one DMA brings many, those with k of 32 or 64 share the rows of the array,
+// several share a PSUM bank.
 bool fits_batched(const Product& p, const BatchDim& d);
 void batched_matmul(TileBuilder& t, const Product& p, const BatchDim& d);
 

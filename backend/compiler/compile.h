@@ -4,7 +4,8 @@
 
 namespace trn::compiler {
 
-// Graph -> Program for one logical core. The stages, each a function that can be printed before and after (TRNSIM_DUMP=dir):
+// Graph -> Program for one logical core. The stages, each a function that can be printed before and after
+// (TRNSIM_DUMP=dir):
 //   decompose  writes composite primitives in simpler ones                              Graph -> Graph
 //   simplify   folds constants and views, removes what nothing uses                       Graph -> Graph
 //   split      groups nodes into kernels; values that cross kernels get HBM scratch slots  Graph -> Kernels

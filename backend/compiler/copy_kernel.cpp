@@ -41,7 +41,8 @@ std::optional<Turn> find_turn(const View& to, const View& from) {
   return t;
 }
 
-void turn_plane(TileBuilder& t, const View& to, const View& from, const Turn& turn, int64_t to_offset, int64_t from_offset) {
+void turn_plane(TileBuilder& t, const View& to, const View& from, const Turn& turn, int64_t to_offset,
+                int64_t from_offset) {
   const Dtype d = size_of(to.dtype) == 4 ? Dtype::float32 : Dtype::bfloat16;  // bits are moved, not values
   const auto dim = [](int64_t step, int64_t n) { return Dim{static_cast<int32_t>(step), static_cast<int32_t>(n)}; };
   const auto bits = [d](Access a) {
@@ -51,9 +52,11 @@ void turn_plane(TileBuilder& t, const View& to, const View& from, const Turn& tu
   const int64_t rows = to.shape[turn.row], columns = to.shape[turn.column];
   for (int64_t r = 0; r < rows; r += kTile)
     for (int64_t c = 0; c < columns; c += kColumns) {
-      const int64_t nr = std::min(kTile, rows - r), nc = std::min(kColumns, columns - c), full = nc / kTile, rest = nc % kTile;
+      const int64_t nr = std::min(kTile, rows - r), nc = std::min(kColumns, columns - c), full = nc / kTile,
+                    rest = nc % kTile;
       const Tile natural = t.sbuf(static_cast<int>(nr), d, {nc});
-      t.load(natural, bits(hbm_access(from, from_offset + r * from.strides[turn.row] + c, {dim(from.strides[turn.row], nr)}, {dim(1, nc)})));
+      t.load(natural, bits(hbm_access(from, from_offset + r * from.strides[turn.row] + c,
+                                      {dim(from.strides[turn.row], nr)}, {dim(1, nc)})));
       const auto place = [&](int64_t column) { return to_offset + r + (c + column) * to.strides[turn.column]; };
       const int64_t step = to.strides[turn.column];
       if (full) {

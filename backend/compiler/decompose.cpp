@@ -56,9 +56,12 @@ Graph decompose(const Graph& g) {
   for (size_t id = 0; id < g.nodes.size(); ++id) {
     Node n = g.nodes[id];
     for (NodeId& i : n.inputs) i = to[i];
-    if (n.op == Op::arg_reduce) to[id] = arg_reduce(out, n.alu, n.inputs[0], n.dim);
-    else if (n.op == Op::take && elements(n.shape)) to[id] = take(out, n.inputs[0], n.inputs[1], n.dim);
-    else if (n.op == Op::put && elements(g[g.nodes[id].inputs[1]].shape)) to[id] = put(out, n.alu, n.inputs[0], n.inputs[1], n.inputs[2], n.dim);
+    if (n.op == Op::arg_reduce)
+      to[id] = arg_reduce(out, n.alu, n.inputs[0], n.dim);
+    else if (n.op == Op::take && elements(n.shape))
+      to[id] = take(out, n.inputs[0], n.inputs[1], n.dim);
+    else if (n.op == Op::put && elements(g[g.nodes[id].inputs[1]].shape))
+      to[id] = put(out, n.alu, n.inputs[0], n.inputs[1], n.inputs[2], n.dim);
     else {
       to[id] = static_cast<NodeId>(out.nodes.size());
       out.nodes.push_back(std::move(n));

@@ -6,8 +6,8 @@
 
 namespace trn::compiler {
 
-// True when two operands in the same buffer touch a common byte. Exact for patterns that are rows of one pitch inside rows of another, which is
-// what tiles of tensors are; otherwise may say true for disjoint ones.
+// True when two operands in the same buffer touch a common byte. Exact for patterns that are rows of one pitch inside
+// rows of another, which is what tiles of tensors are; otherwise may say true for disjoint ones.
 bool overlaps(const Access& a, const Access& b);
 
 // True when the free dims (on chip) or all dims (hbm) leave no hole between the first and the last byte.
@@ -15,12 +15,13 @@ bool is_dense(const Access& a);
 
 enum class Hazard : uint8_t { read_after_write, write_after_read, write_after_write, registers };
 
-// Whether program order on one engine already gives what the dependence asks for. Engines read their operands before they start the next instruction,
-// and the tensor engine's writes to PSUM land in order (accumulation relies on it).
+// Whether program order on one engine already gives what the dependence asks for. Engines read their operands before
+// they start the next instruction, and the tensor engine's writes to PSUM land in order (accumulation relies on it).
 bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard);
 
-// Walks a TileProgram in order and reports, for each instruction, the earlier ones that it must not overtake. Dependences that follow from a
-// later write that covers the same bytes are left out. On-chip memory is told apart by tile, or by address once allocate() has given addresses.
+// Walks a TileProgram in order and reports, for each instruction, the earlier ones that it must not overtake.
+// Dependences that follow from a later write that covers the same bytes are left out. On-chip memory is told apart by
+// tile, or by address once allocate() has given addresses.
 class Dependences {
  public:
   struct Edge {
@@ -63,12 +64,12 @@ class Dependences {
   void insert(uint32_t& head, const Record& r);
 
   const TileProgram& p_;
-  bool placed_;                       // tiles have addresses
+  bool placed_;                        // tiles have addresses
   std::vector<Region> slots_, tiles_;  // by slot; by tile, or by (core, space)
   std::vector<Bucket> buckets_;
   std::vector<Record> records_;
   uint32_t free_ = kNone;
-  std::vector<uint32_t> registers_;   // per (core, engine): last instruction that used its accumulators
+  std::vector<uint32_t> registers_;  // per (core, engine): last instruction that used its accumulators
   std::vector<Edge> edges_;
   uint32_t at_ = 0;
 };

@@ -15,32 +15,34 @@ using Dims = std::vector<int64_t>;
 
 // Primitive tensor operations. Everything that aten, FX or a test asks for is written in these.
 enum class Op : uint8_t {
-  input,      // an HBM tensor: slot + strides (elements) + byte offset inside the slot
-  constant,   // one immediate value, shape []
-  iota,       // index along `dim` of `shape`, int32
-  map1,       // activation function of one operand
-  map2,       // ALU operator of two operands (numpy broadcasting)
-  select,     // inputs: predicate (bool), on_true, on_false
-  cast,       // to `dtype`
-  expand,     // numpy broadcast to `shape`
-  permute,    // dims reordered by `axes`
-  reshape,    // same elements, row-major
-  slice,      // start/stop/step along `dim`
-  flip,       // reversed along `dim`
-  concat,     // inputs joined along `dim`
-  pad,        // `low`/`high` elements of `value` along `dim` (negative crops)
-  reduce,     // ALU operator over `axes`; keeps them as 1
-  arg_reduce, // index (int32, first winner) of maximum or minimum over `dim`; keeps it as 1
-  scan,       // running ALU operator along `dim`
-  matmul,     // [..., M, K] x [..., K, N], fp32 accumulation, result `dtype`
-  gather,     // inputs: table [R, ...], index [N] int32 -> [N, ...]; rows by indirect DMA; out of range is NRT 1006
-  scatter,    // inputs: base [R, ...], index [N], rows [N, ...]: base with rows replaced (alu = bypass) or accumulated (add, maximum, ...), in index order
-  take,       // inputs: a, index: a's elements along `dim` by index of the same rank (torch.gather)
-  put,        // inputs: a, index, src: a with elements along `dim` replaced or accumulated (torch.scatter / scatter_add)
-  sort,       // values along `dim`, `descending`, stable
-  arg_sort,   // indices of the same sort
-  random,     // uint32 bits: Philox4x32 keyed by input (seed, offset) [4 x uint32 tensor], torch's CUDA-like counter layout
-  output,     // inputs: value; stored into slot + strides + offset (a view of the result tensor)
+  input,       // an HBM tensor: slot + strides (elements) + byte offset inside the slot
+  constant,    // one immediate value, shape []
+  iota,        // index along `dim` of `shape`, int32
+  map1,        // activation function of one operand
+  map2,        // ALU operator of two operands (numpy broadcasting)
+  select,      // inputs: predicate (bool), on_true, on_false
+  cast,        // to `dtype`
+  expand,      // numpy broadcast to `shape`
+  permute,     // dims reordered by `axes`
+  reshape,     // same elements, row-major
+  slice,       // start/stop/step along `dim`
+  flip,        // reversed along `dim`
+  concat,      // inputs joined along `dim`
+  pad,         // `low`/`high` elements of `value` along `dim` (negative crops)
+  reduce,      // ALU operator over `axes`; keeps them as 1
+  arg_reduce,  // index (int32, first winner) of maximum or minimum over `dim`; keeps it as 1
+  scan,        // running ALU operator along `dim`
+  matmul,      // [..., M, K] x [..., K, N], fp32 accumulation, result `dtype`
+  gather,      // inputs: table [R, ...], index [N] int32 -> [N, ...]; rows by indirect DMA; out of range is NRT 1006
+  scatter,     // inputs: base [R, ...], index [N], rows [N, ...]: base with rows replaced (alu = bypass) or accumulated
+               // (add, maximum, ...), in index order
+  take,        // inputs: a, index: a's elements along `dim` by index of the same rank (torch.gather)
+  put,       // inputs: a, index, src: a with elements along `dim` replaced or accumulated (torch.scatter / scatter_add)
+  sort,      // values along `dim`, `descending`, stable
+  arg_sort,  // indices of the same sort
+  random,    // uint32 bits: Philox4x32 keyed by input (seed, offset) [4 x uint32 tensor], torch's CUDA-like counter
+             // layout
+  output,    // inputs: value; stored into slot + strides + offset (a view of the result tensor)
 };
 
 std::string_view name(Op op);
@@ -56,21 +58,22 @@ struct Node {
   Dims shape{};
   std::vector<NodeId> inputs{};
 
-  AluOp alu = AluOp::bypass;         // map2, reduce, scan, scatter, put, arg_reduce
-  Activation fn = Activation::copy;  // map1
-  double value = 0;                  // constant, pad
+  AluOp alu = AluOp::bypass;              // map2, reduce, scan, scatter, put, arg_reduce
+  Activation fn = Activation::copy;       // map1
+  double value = 0;                       // constant, pad
   int64_t start = 0, stop = 0, step = 1;  // slice; pad uses start/stop as low/high
   int dim = 0;
   bool descending = false;
-  Dims axes{};                       // permute, reduce
+  Dims axes{};  // permute, reduce
 
-  uint32_t slot = 0;                 // input, output
-  Dims strides{};                    // elements; 0 = broadcast
-  int64_t offset = 0;                // bytes inside the slot
+  uint32_t slot = 0;   // input, output
+  Dims strides{};      // elements; 0 = broadcast
+  int64_t offset = 0;  // bytes inside the slot
 };
 
-// One Program's worth of work. Shapes and dtypes are inferred and checked as nodes are added; a wrong one throws trn::Error(illegal).
-// Equal nodes are one node. An input is its slot's contents before the Program runs, also where an output writes the same slot.
+// One Program's worth of work. Shapes and dtypes are inferred and checked as nodes are added; a wrong one throws
+// trn::Error(illegal). Equal nodes are one node. An input is its slot's contents before the Program runs, also where an
+// output writes the same slot.
 class Graph {
  public:
   explicit Graph(std::string title) : name(std::move(title)) {}
@@ -107,7 +110,7 @@ class Graph {
 
   const Node& operator[](NodeId id) const { return nodes[id]; }
   std::string name;
-  std::vector<Node> nodes;   // in topological order
+  std::vector<Node> nodes;  // in topological order
   std::vector<Slot> slots;
 
  private:

@@ -18,7 +18,8 @@ void island_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
     case Op::sort:
     case Op::arg_sort: return sort_kernel(t, p, k);
     case Op::random: return random_kernel(t, p, k);
-    default: throw Error(Fault::unsupported, "no kernel for this operation", std::string(name(n.op)) + " in " + p.graph.name);
+    default:
+      throw Error(Fault::unsupported, "no kernel for this operation", std::string(name(n.op)) + " in " + p.graph.name);
   }
 }
 

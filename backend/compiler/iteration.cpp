@@ -9,8 +9,8 @@ namespace trn::compiler {
 namespace {
 
 constexpr int64_t kPartitions = 128;
-constexpr int64_t kMostFree = 2048;     // elements: fixed costs of an instruction are below 5 % here
-constexpr int64_t kLeastFree = 64;      // shorter rows cost more DMA descriptors than they save
+constexpr int64_t kMostFree = 2048;  // elements: fixed costs of an instruction are below 5 % here
+constexpr int64_t kLeastFree = 64;   // shorter rows cost more DMA descriptors than they save
 constexpr size_t kFreeWalks = 3;
 
 Source source(NodeId node, const View& v, const Dims& space) {
@@ -129,8 +129,8 @@ void add_row_tiles(const Block& whole, std::vector<Block>& out) {
   }
 }
 
-// Covers `box` with tiles: whole axes named in `always` and inner parts of the others on the free dims, about `target` elements of those; outer parts on
-// partitions. A size without a fitting divisor is cut in two boxes.
+// Covers `box` with tiles: whole axes named in `always` and inner parts of the others on the free dims, about `target`
+// elements of those; outer parts on partitions. A size without a fitting divisor is cut in two boxes.
 void cover(const Box& box, const std::vector<char>& always, int64_t target, std::vector<Block>& out) {
   Block b{box.start, {}, 0, 1, {}};
   int64_t free = 1;
@@ -210,7 +210,8 @@ Layout pointwise_layout(const Iteration& s, int64_t most_free) {
   Layout l;
   std::vector<Block> blocks;
   const Box all{Dims(s.size.size(), 0), s.size};
-  cover(all, std::vector<char>(s.size.size()), std::clamp(ceil_div(product(s.size), kPartitions), kLeastFree, most_free), blocks);
+  cover(all, std::vector<char>(s.size.size()),
+        std::clamp(ceil_div(product(s.size), kPartitions), kLeastFree, most_free), blocks);
   for (Block& b : blocks) l.steps.push_back({std::move(b)});
   return l;
 }
@@ -227,7 +228,9 @@ Layout rows_layout(const Iteration& s, int64_t kept, int64_t reduced, int64_t re
   const auto reduced_axes = static_cast<size_t>(std::count(s.reduced.begin(), s.reduced.end(), 1));
   const bool whole = reduced <= resident && reduced_axes <= kFreeWalks;
   const auto chunks = whole ? std::vector<Box>{{Dims(s.size.size(), 0), s.size}} : cut(s, s.reduced, chunk, kFreeWalks);
-  const int64_t target = chunks.size() > 1 ? 1 : std::clamp(ceil_div(kept, kPartitions), int64_t{1}, std::max(std::min(kMostFree, chunk) / reduced, int64_t{1}));
+  const int64_t target = chunks.size() > 1 ? 1
+                                           : std::clamp(ceil_div(kept, kPartitions), int64_t{1},
+                                                        std::max(std::min(kMostFree, chunk) / reduced, int64_t{1}));
   cover({Dims(s.size.size(), 0), s.size}, s.reduced, target, blocks);
   for (const Block& b : blocks) {
     Step step;
@@ -253,14 +256,17 @@ Layout columns_layout(const Iteration& s, int64_t reduced, int64_t most_free) {
   Layout l;
   l.rows_are_reduced = true;
   const auto kept = inverted(s.reduced);
-  const int64_t inner = std::clamp(most_free / std::max<int64_t>(ceil_div(reduced, kPartitions), 1), int64_t{1}, most_free);
+  const int64_t inner =
+      std::clamp(most_free / std::max<int64_t>(ceil_div(reduced, kPartitions), 1), int64_t{1}, most_free);
   const bool inner_is_kept = !s.reduced.back();
   for (const Box& c : cut(s, kept, inner_is_kept ? most_free : std::max<int64_t>(inner, 16), 2)) {
     int64_t kept_elements = 1;
     for (size_t i = 0; i < s.size.size(); ++i)
       if (kept[i]) kept_elements *= c.count[i];
     Step step;
-    const int64_t target = inner_is_kept ? 1 : std::clamp(ceil_div(reduced, kPartitions), int64_t{1}, std::max<int64_t>(most_free / kept_elements, 1));
+    const int64_t target = inner_is_kept ? 1
+                                         : std::clamp(ceil_div(reduced, kPartitions), int64_t{1},
+                                                      std::max<int64_t>(most_free / kept_elements, 1));
     cover(c, kept, target, step);
     l.steps.push_back(std::move(step));
   }
@@ -297,7 +303,8 @@ Layout choose_layout(const Iteration& s, int64_t bytes, int64_t budget) {
   const int64_t resident = budget / bytes, chunk = std::clamp(resident / 2, int64_t{16}, 2 * kMostFree);
   const int64_t most_free = std::clamp(resident / 2, int64_t{16}, kMostFree);
   if (reduced == 1) return pointwise_layout(s, most_free);
-  const bool few_rows = reduced * (kPartitions - std::min(kept, kPartitions)) >= 2048 * kPartitions && kept < kPartitions / 2;
+  const bool few_rows =
+      reduced * (kPartitions - std::min(kept, kPartitions)) >= 2048 * kPartitions && kept < kPartitions / 2;
   const bool strided = !s.reduced.back() && reduced >= 32;
   if (few_rows || strided) return columns_layout(s, reduced, most_free);
   return rows_layout(s, kept, reduced, resident, chunk);

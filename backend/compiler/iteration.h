@@ -3,14 +3,16 @@
 
 namespace trn::compiler {
 
-// One HBM tensor as a row kernel sees it: element steps along each axis of the iteration space, 0 where it does not vary.
+// One HBM tensor as a row kernel sees it: element steps along each axis of the iteration space, 0 where it does not
+// vary.
 struct Source {
   NodeId node;
   View view;
   Dims steps;
 };
 
-// The iteration space of a row kernel after dims that every tensor walks alike are joined, and the tensors that it touches.
+// The iteration space of a row kernel after dims that every tensor walks alike are joined, and the tensors that it
+// touches.
 struct Iteration {
   Dims size;
   std::vector<char> reduced;
@@ -19,7 +21,8 @@ struct Iteration {
 
   int axes() const { return static_cast<int>(size.size()); }
 };
-// `in_order`: axes stay in the kernel's order; else they follow the memory of the largest tensor. Dims are joined only where `reduced` agrees.
+// `in_order`: axes stay in the kernel's order; else they follow the memory of the largest tensor. Dims are joined only
+// where `reduced` agrees.
 Iteration iteration_space(const Plan& p, const Kernel& k, bool in_order = false);
 
 // A loop over `count` indices of an axis, `step` apart.
@@ -29,7 +32,8 @@ struct Walk {
   friend bool operator==(const Walk&, const Walk&) = default;
 };
 
-// What one tile holds: partition p is index first_row + p of the row-major space of `rows`, the free dims are `free`; both count from `start`.
+// What one tile holds: partition p is index first_row + p of the row-major space of `rows`, the free dims are `free`;
+// both count from `start`.
 struct Block {
   Dims start;  // by axis
   std::vector<Walk> rows;

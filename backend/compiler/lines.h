@@ -4,7 +4,8 @@
 
 namespace trn::compiler {
 
-// A view as lines along one dim: what kernels work on that go along a dim. Lines stand on partitions, their elements on the free axis.
+// A view as lines along one dim: what kernels work on that go along a dim. Lines stand on partitions, their elements on
+// the free axis.
 class Lines {
  public:
   static constexpr int64_t kPartitions = 128;
@@ -26,7 +27,8 @@ class Lines {
   void store(TileBuilder& t, const Access& tile, int64_t row, int64_t at) const {
     each(tile, row, at, [&](const Access& part, const Access& hbm) { t.store(hbm, part); });
   }
-  // The first tile.elements() elements of one line, for a tile [partitions, free] that holds them partition after partition.
+  // The first tile.elements() elements of one line, for a tile [partitions, free] that holds them partition after
+  // partition.
   void load_wrapped(TileBuilder& t, const Access& tile, int64_t row) const { t.load(tile, wrapped(tile, row)); }
   void store_wrapped(TileBuilder& t, const Access& tile, int64_t row) const { t.store(wrapped(tile, row), tile); }
 

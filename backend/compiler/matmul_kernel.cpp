@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t kMoving = 512;
 constexpr int64_t kResidentBytes = 96 * 1024;  // per partition: panel of the operand that stays
-constexpr int64_t kPanelBytes = 136 * 1024;    // both panels, the passing one twice; the rest is for loads, results and kept operands of the epilogue
+constexpr int64_t kPanelBytes =
+    136 * 1024;  // both panels, the passing one twice; the rest is for loads, results and kept operands of the epilogue
 
 void product(TileBuilder& t, const Access& dst, const Access& stationary, const Access& moving, bool accumulate) {
   NcMatmul::Args a;
@@ -24,14 +25,17 @@ void product(TileBuilder& t, const Access& dst, const Access& stationary, const 
 
 class Matmul {
  public:
-  Matmul(TileBuilder& t, const Product& p) : t_(t), a_(p.a), b_(p.b), result_(*p.result), k_(p.a.k), tiles_((k_ + kTile - 1) / kTile) {}
+  Matmul(TileBuilder& t, const Product& p)
+      : t_(t), a_(p.a), b_(p.b), result_(*p.result), k_(p.a.k), tiles_((k_ + kTile - 1) / kTile) {}
 
   void write() {
     const int64_t column = tiles_ * size_of(a_.view.dtype);  // bytes per partition of one row of a panel
-    const int64_t beside_wide = (kPanelBytes / column - 2 * kMoving) / kTile * kTile;  // leaves the passing panel its full width
+    const int64_t beside_wide =
+        (kPanelBytes / column - 2 * kMoving) / kTile * kTile;  // leaves the passing panel its full width
     int64_t most = kResidentBytes / column / kTile * kTile;
     if (beside_wide >= kMoving) most = std::min(most, beside_wide);
-    // The operand that fits whole stays; else one that must be turned, because the passing one is loaded once per block of the other.
+    // The operand that fits whole stays; else one that must be turned, because the passing one is loaded once per block
+    // of the other.
     const bool a_stays = a_.count <= most || (b_.count > most && (a_.turned() || !b_.turned()));
     const Side& stays = a_stays ? a_ : b_;
     if (most == 0) return streamed();
@@ -62,14 +66,16 @@ class Matmul {
       const int64_t rows = std::min(width, a_.count - m0);
       const Tile a = load_panel(t_, a_, m0, rows, 0, k_);
       for (int64_t m = 0; m < rows; m += kTile)
-        for (int64_t n = 0; n < columns; n += kMoving) tile(a, m, b, n, m0 + m, std::min(kTile, rows - m), n0 + n, std::min(kMoving, columns - n));
+        for (int64_t n = 0; n < columns; n += kMoving)
+          tile(a, m, b, n, m0 + m, std::min(kTile, rows - m), n0 + n, std::min(kMoving, columns - n));
     }
   }
 
   // One PSUM tile: rows [m, m+rows) x columns [n, n+columns) of the result, from rows a0 and b0 of the panels.
   void tile(const Tile& a, int64_t a0, const Tile& b, int64_t b0, int64_t m, int64_t rows, int64_t n, int64_t columns) {
     const Tile bank = t_.psum(static_cast<int>(rows), Dtype::float32, {columns});
-    for (int64_t kt = 0; kt < tiles_; ++kt) product(t_, bank, panel_tile(a, k_, kt, a0, rows), panel_tile(b, k_, kt, b0, columns), kt > 0);
+    for (int64_t kt = 0; kt < tiles_; ++kt)
+      product(t_, bank, panel_tile(a, k_, kt, a0, rows), panel_tile(b, k_, kt, b0, columns), kt > 0);
     result_.write(bank, m, rows, n, columns);
   }
 
@@ -81,14 +87,15 @@ class Matmul {
       for (int64_t n = 0; n < b_.count; n += kMoving) {
         const int64_t rows = std::min(kRows, a_.count - m0), columns = std::min(kMoving, b_.count - n);
         std::vector<Tile> banks;
-        for (int64_t m = 0; m < rows; m += kTile) banks.push_back(t_.psum(static_cast<int>(std::min(kTile, rows - m)), Dtype::float32, {columns}));
+        for (int64_t m = 0; m < rows; m += kTile)
+          banks.push_back(t_.psum(static_cast<int>(std::min(kTile, rows - m)), Dtype::float32, {columns}));
         for (int64_t k0 = 0; k0 < k_; k0 += kStep) {
           const int64_t k = std::min(kStep, k_ - k0);
           const Tile a = load_panel(t_, a_, m0, rows, k0, k), b = load_panel(t_, b_, n, columns, k0, k);
           for (size_t i = 0; i < banks.size(); ++i)
             for (int64_t kt = 0; kt * kTile < k; ++kt)
-              product(t_, banks[i], panel_tile(a, k, kt, static_cast<int64_t>(i) * kTile, banks[i].access.partitions()), panel_tile(b, k, kt, 0, columns),
-                      k0 + kt > 0);
+              product(t_, banks[i], panel_tile(a, k, kt, static_cast<int64_t>(i) * kTile, banks[i].access.partitions()),
+                      panel_tile(b, k, kt, 0, columns), k0 + kt > 0);
         }
         for (size_t i = 0; i < banks.size(); ++i) {
           const auto m = static_cast<int64_t>(i) * kTile;
@@ -112,7 +119,8 @@ Product product_of(const Plan& p, const Node& n, std::vector<BatchDim>& batch, s
   shape_a[rank - 1] = a.shape.back();
   shape_b[rank - 2] = a.shape.back();
   const Dims steps_a = expanded(a, shape_a).strides, steps_b = expanded(b, shape_b).strides;
-  Product r{{a, {}, 1, a.shape.back(), steps_a[rank - 1], 0}, {b, {}, 1, a.shape.back(), steps_b[rank - 2], 0}, nullptr};
+  Product r{
+      {a, {}, 1, a.shape.back(), steps_a[rank - 1], 0}, {b, {}, 1, a.shape.back(), steps_b[rank - 2], 0}, nullptr};
   roles.assign(rank, MatmulResult::kRow);
   roles[rank - 1] = MatmulResult::kColumn;
   for (size_t i = 0; i + 2 < rank; ++i) {

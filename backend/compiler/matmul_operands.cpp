@@ -9,7 +9,8 @@ namespace {
 
 constexpr int64_t kBankBytes = 2048;
 constexpr int64_t kNaturalBytes = 8192;  // per partition: rows as they stand in HBM, on their way to the tensor engine
-constexpr int64_t kLoadBytes = 4096;  // per partition and DMA: long enough for full bandwidth, short enough that products start early
+constexpr int64_t kLoadBytes =
+    4096;  // per partition and DMA: long enough for full bandwidth, short enough that products start early
 
 // k straight to partitions. Full k tiles come several to a DMA, the ragged last one alone.
 void load_direct(TileBuilder& t, const Tile& panel, const Side& s, int64_t first, int64_t rows, int64_t k0, int64_t k) {
@@ -20,12 +21,14 @@ void load_direct(TileBuilder& t, const Tile& panel, const Side& s, int64_t first
     const int64_t start = s.offset + box.offset + k0 * s.k_step;
     for (int64_t kt = 0; kt < full; kt += group) {
       const int64_t n = std::min(group, full - kt);
-      const std::vector<Dim> ks{{static_cast<int32_t>(s.k_step), kTile}, {static_cast<int32_t>(s.k_step * kTile), static_cast<int32_t>(n)}};
+      const std::vector<Dim> ks{{static_cast<int32_t>(s.k_step), kTile},
+                                {static_cast<int32_t>(s.k_step * kTile), static_cast<int32_t>(n)}};
       t.load(slice(columns, 1, kt, n), hbm_access(s.view, start + kt * kTile * s.k_step, ks, box.dims));
     }
     if (!rest) continue;
     const std::vector<Dim> ks{{static_cast<int32_t>(s.k_step), static_cast<int32_t>(rest)}};
-    t.load(slice(slice(columns, 1, full, 1), 0, 0, rest), hbm_access(s.view, start + full * kTile * s.k_step, ks, box.dims));
+    t.load(slice(slice(columns, 1, full, 1), 0, 0, rest),
+           hbm_access(s.view, start + full * kTile * s.k_step, ks, box.dims));
   }
 }
 
@@ -33,15 +36,18 @@ void load_turned(TileBuilder& t, const Tile& panel, const Side& s, int64_t first
   const int64_t step = kNaturalBytes / size_of(s.view.dtype) / kTile * kTile;
   for (int64_t r = 0; r < rows; r += kTile)
     for (int64_t at = 0; at < k; at += step) {
-      const int64_t n = std::min(kTile, rows - r), length = std::min(step, k - at), full = length / kTile, rest = length % kTile;
+      const int64_t n = std::min(kTile, rows - r), length = std::min(step, k - at), full = length / kTile,
+                    rest = length % kTile;
       const Tile natural = t.sbuf(static_cast<int>(n), s.view.dtype, {length});
       const std::vector<Dim> ks{{static_cast<int32_t>(s.k_step), static_cast<int32_t>(length)}};
       for (const RowBox& box : cut_rows(s.rows, 4, first + r, n))
-        t.load(slice(natural, 0, box.at, box.count), hbm_access(s.view, s.offset + box.offset + (k0 + at) * s.k_step, box.dims, ks));
+        t.load(slice(natural, 0, box.at, box.count),
+               hbm_access(s.view, s.offset + box.offset + (k0 + at) * s.k_step, box.dims, ks));
       const Access columns = slice(panel, 2, r, n);
       const int64_t kt = at / kTile;
       if (full) turn_blocks(t, slice(columns, 1, kt, full), slice(natural, 1, 0, full * kTile), full);
-      if (rest) turn_blocks(t, slice(slice(columns, 1, kt + full, 1), 0, 0, rest), slice(natural, 1, full * kTile, rest), 1);
+      if (rest)
+        turn_blocks(t, slice(slice(columns, 1, kt + full, 1), 0, 0, rest), slice(natural, 1, full * kTile, rest), 1);
     }
 }
 

@@ -12,7 +12,8 @@ struct Side {
   int64_t k = 1, k_step = 1;
   int64_t offset = 0;  // elements, of the batch
 
-  // Rows are contiguous along k: loaded as they stand and turned by the tensor engine. Else k goes straight to the partitions.
+  // Rows are contiguous along k: loaded as they stand and turned by the tensor engine. Else k goes straight to the
+  // partitions.
   bool turned() const;
 };
 
@@ -24,7 +25,8 @@ Tile load_panel(TileBuilder& t, const Side& s, int64_t first, int64_t rows, int6
 // k tile `kt` of a panel of `k` in all, rows [first, first+n).
 Access panel_tile(const Tile& panel, int64_t k, int64_t kt, int64_t first, int64_t n);
 
-// Turns `data` [r, n*c] as n blocks of [r, c]: dst[:, i, :] of [c, n, r]. Blocks share PSUM banks, so that one copy empties several.
+// Turns `data` [r, n*c] as n blocks of [r, c]: dst[:, i, :] of [c, n, r]. Blocks share PSUM banks, so that one copy
+// empties several.
 void turn_blocks(TileBuilder& t, const Access& dst, const Access& data, int64_t blocks);
 
 }  // namespace trn::compiler

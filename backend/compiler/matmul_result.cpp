@@ -12,9 +12,12 @@ MatmulResult::MatmulResult(TileBuilder& t, const Plan& p, const Kernel& k, const
   batch_axes_.resize(roles.size(), -1);
   for (int i = 0; i < space_.axes(); ++i) {
     char& role = space_.reduced[i];
-    if (role == kRow) row_axes_.push_back(i);
-    else if (role == kColumn) column_axis_ = i;
-    else batch_axes_[role - kBatch] = i;
+    if (role == kRow)
+      row_axes_.push_back(i);
+    else if (role == kColumn)
+      column_axis_ = i;
+    else
+      batch_axes_[role - kBatch] = i;
     role = false;
   }
   start_.assign(space_.size.size(), 0);

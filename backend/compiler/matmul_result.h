@@ -5,7 +5,8 @@
 
 namespace trn::compiler {
 
-// Where a matmul kernel's tiles go: through the pointwise nodes that follow the product, while it is still in PSUM, to the kernel's results.
+// Where a matmul kernel's tiles go: through the pointwise nodes that follow the product, while it is still in PSUM, to
+// the kernel's results.
 class MatmulResult {
  public:
   static constexpr char kRow = 0, kColumn = 1, kBatch = 2;  // role of a dim of the result; batch dim i has kBatch + i

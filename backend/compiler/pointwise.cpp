@@ -9,7 +9,8 @@ Engine engine_for(AluOp op) { return info(op).engines.has(Engine::vector) ? Engi
 
 }  // namespace
 
-void scalar_steps(TileBuilder& t, const Access& dst, const Access& data, const ScalarTerm& first, const ScalarTerm& second) {
+void scalar_steps(TileBuilder& t, const Access& dst, const Access& data, const ScalarTerm& first,
+                  const ScalarTerm& second) {
   TensorScalar::Args a;
   a.dst = dst;
   a.data = data;
@@ -22,7 +23,8 @@ void scalar_steps(TileBuilder& t, const Access& dst, const Access& data, const S
   t.emit<TensorScalar>(engine_for(first.op), a);
 }
 
-void tensor_step(TileBuilder& t, const Access& dst, const Access& data, const ScalarTerm& first, AluOp op, const Access& other, bool reverse) {
+void tensor_step(TileBuilder& t, const Access& dst, const Access& data, const ScalarTerm& first, AluOp op,
+                 const Access& other, bool reverse) {
   if (!first.present()) {
     TensorTensor::Args a;
     a.dst = dst;
@@ -49,7 +51,9 @@ void copy_tile(TileBuilder& t, const Access& dst, const Access& src) {
   a.dst = dst;
   a.src = src;
   const bool psum = dst.space == Space::psum || src.space == Space::psum;
-  t.emit<TensorCopy>(t.least_loaded(psum ? EngineSet(Engine::vector, Engine::scalar) : EngineSet(Engine::vector, Engine::scalar, Engine::gpsimd)), a);
+  t.emit<TensorCopy>(t.least_loaded(psum ? EngineSet(Engine::vector, Engine::scalar)
+                                         : EngineSet(Engine::vector, Engine::scalar, Engine::gpsimd)),
+                     a);
 }
 
 void fill_tile(TileBuilder& t, const Access& dst, double value) {

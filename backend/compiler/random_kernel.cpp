@@ -23,7 +23,8 @@ class Philox {
     for (auto& round : round_keys_) {
       round = key;
       const Tile next = t.sbuf(128, Dtype::uint32, {2});
-      for (int i = 0; i < 2; ++i) scalar_steps(t, next.columns(i, 1), slice(key, 1, i, 1), {AluOp::add, {{}, double(kWeyl[i])}, false});
+      for (int i = 0; i < 2; ++i)
+        scalar_steps(t, next.columns(i, 1), slice(key, 1, i, 1), {AluOp::add, {{}, double(kWeyl[i])}, false});
       key = next;
     }
   }
@@ -111,15 +112,18 @@ void random_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
   const auto flat = reshaped(to, {words});
   const View dense = flat ? *flat : contiguous_view(t.scratch("random", words * 4), Dtype::uint32, {words});
   Philox philox(t, p.view(n.inputs[0]));
-  const int64_t blocks = (words + 3) / 4, free = std::min<int64_t>(std::max<int64_t>((blocks + 127) / 128, 16), kBlocks);
+  const int64_t blocks = (words + 3) / 4,
+                free = std::min<int64_t>(std::max<int64_t>((blocks + 127) / 128, 16), kBlocks);
   for (int64_t first = 0; first < blocks; first += 128 * free) {
     const int64_t rows = std::min<int64_t>((blocks - first + free - 1) / free, 128), left = words - first * 4;
     const Tile out = philox.blocks(first, rows, free);
     const int64_t full = std::min(rows, left / (4 * free)), rest = std::min(left - full * 4 * free, 4 * free);
     const int64_t step = dense.strides[0];
     const auto store = [&](int64_t row, int64_t count, int64_t width) {
-      const std::vector<Dim> dims{{static_cast<int32_t>(step * 4 * free), static_cast<int32_t>(count)}, {static_cast<int32_t>(step), static_cast<int32_t>(width)}};
-      t.store(hbm_access(dense, (first * 4 + row * 4 * free) * step, dims), slice(slice(out, 0, row, count), 1, 0, width));
+      const std::vector<Dim> dims{{static_cast<int32_t>(step * 4 * free), static_cast<int32_t>(count)},
+                                  {static_cast<int32_t>(step), static_cast<int32_t>(width)}};
+      t.store(hbm_access(dense, (first * 4 + row * 4 * free) * step, dims),
+              slice(slice(out, 0, row, count), 1, 0, width));
     };
     if (full) store(0, full, 4 * free);
     if (full < rows && rest) store(full, 1, rest);

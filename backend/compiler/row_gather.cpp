@@ -16,7 +16,8 @@ Access table(const View& v) {
   a.dims[0] = {static_cast<int32_t>(v.strides[0]), static_cast<int32_t>(v.shape[0])};
   std::vector<Dim> inner;
   for (size_t i = 1; i < v.shape.size(); ++i) push_joined(inner, v.strides[i], v.shape[i]);
-  if (inner.size() + 1 > static_cast<size_t>(Access::kMaxDims)) throw Error(Fault::unsupported, "rows of a gather have too many dims for one DMA");
+  if (inner.size() + 1 > static_cast<size_t>(Access::kMaxDims))
+    throw Error(Fault::unsupported, "rows of a gather have too many dims for one DMA");
   for (const Dim& d : inner) a.dims[a.ndim++] = d;
   return a;
 }

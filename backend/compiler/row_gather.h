@@ -4,7 +4,8 @@
 
 namespace trn::compiler {
 
-// gather and scatter: rows of a table in HBM by index, 128 rows to an indirect DMA (one index per partition). Equal indices take effect in index order.
+// gather and scatter: rows of a table in HBM by index, 128 rows to an indirect DMA (one index per partition). Equal
+// indices take effect in index order.
 void gather_kernel(TileBuilder& t, const Plan& p, const Kernel& k);
 void scatter_kernel(TileBuilder& t, const Plan& p, const Kernel& k);
 

@@ -15,11 +15,15 @@ bool reads_alike(Dtype from, Dtype to) {
 }
 
 // The result of an instruction is rounded once to `to`, as casting its fp32 or boolean value would.
-bool writes_alike(Dtype from, Dtype to) { return from == Dtype::boolean ? to != Dtype::boolean : from == Dtype::float32 && is_float(to); }
+bool writes_alike(Dtype from, Dtype to) {
+  return from == Dtype::boolean ? to != Dtype::boolean : from == Dtype::float32 && is_float(to);
+}
 
 }  // namespace
 
-bool RowValues::is_inner(NodeId id) const { return entry(id).member && entry(id).uses == 1 && !entry(id).kept && !find(id); }
+bool RowValues::is_inner(NodeId id) const {
+  return entry(id).member && entry(id).uses == 1 && !entry(id).kept && !find(id);
+}
 
 Term RowValues::scalar_term(NodeId id) {
   const Value v = get(id);
@@ -52,7 +56,8 @@ std::optional<RowValues::Scaled> RowValues::scaled(NodeId id, uint32_t mask) {
 RowValues::Scaled RowValues::absorb(NodeId id, Dtype dtype, uint32_t mask, AluOp reader) {
   const Node& n = plan_.graph[id];
   const bool exact = n.dtype == dtype && (dtype == Dtype::float32 || dtype == Dtype::int32);
-  const bool fits = n.op == Op::map2 && on_vector(n.alu) && on_vector(reader) && info(n.alu).is_bitvec == info(reader).is_bitvec;
+  const bool fits =
+      n.op == Op::map2 && on_vector(n.alu) && on_vector(reader) && info(n.alu).is_bitvec == info(reader).is_bitvec;
   if (!exact || !fits || !is_inner(id) || mask_of(entry(id).vary) != mask) return {id, {}};
   const auto inner = scaled(id, mask);
   return inner ? *inner : Scaled{id, {}};
@@ -67,7 +72,8 @@ Value RowValues::map2(NodeId id, Dtype d) {
     const Scaled inner = absorb(outer->data, dtype, mask, n.alu);
     const Value data = tile_value(inner.data, mask), out = result(d, mask);
     const auto a = together({out, data}, mask);
-    inner.step.present() ? scalar_steps(t_, a[0], a[1], inner.step, outer->step) : scalar_steps(t_, a[0], a[1], outer->step);
+    inner.step.present() ? scalar_steps(t_, a[0], a[1], inner.step, outer->step)
+                         : scalar_steps(t_, a[0], a[1], outer->step);
     return out;
   }
   Scaled inner = absorb(n.inputs[0], dtype, mask, n.alu);
@@ -114,14 +120,16 @@ Value RowValues::map1(NodeId id, Dtype d, const Access& sum) {
       a.bias = operand(subtract->step.operand);
       data = subtract->data;
     } else if (subtract) {
-      a.bias = subtract->step.operand.is_constant() ? Operand{.tile = {}, .immediate = -subtract->step.operand.immediate}
-                                                    : Operand{.tile = negated(plan_.graph[data].inputs[1]), .immediate = 0};
+      a.bias = subtract->step.operand.is_constant()
+                   ? Operand{.tile = {}, .immediate = -subtract->step.operand.immediate}
+                   : Operand{.tile = negated(plan_.graph[data].inputs[1]), .immediate = 0};
       data = subtract->data;
     }
   }
   if (a.scale.immediate == 1) {
     const auto multiply = peel(AluOp::multiply);
-    const bool usable = multiply && (multiply->step.operand.is_constant() || multiply->step.operand.access.dtype == Dtype::float32);
+    const bool usable =
+        multiply && (multiply->step.operand.is_constant() || multiply->step.operand.access.dtype == Dtype::float32);
     if (usable) {
       a.scale = operand(multiply->step.operand);
       data = multiply->data;
@@ -140,7 +148,8 @@ Value RowValues::map1(NodeId id, Dtype d, const Access& sum) {
 }
 
 bool RowValues::get_with_sum(NodeId id, const Access& sum) {
-  if (base(id) != id || !entry(id).member || entry(id).kept || find(id) || plan_.graph[id].dtype != Dtype::float32) return false;
+  if (base(id) != id || !entry(id).member || entry(id).kept || find(id) || plan_.graph[id].dtype != Dtype::float32)
+    return false;
   const Node& n = plan_.graph[id];
   if (mask_of(entry(id).vary) != mask_of(~0u)) return false;
   if (n.op == Op::map1) {
@@ -168,7 +177,9 @@ Value RowValues::square_with_sum(NodeId id, const Access& sum) {
 
 // A tile that nobody reads after this, with room for the result.
 bool RowValues::may_overwrite(NodeId id, Dtype d, uint32_t mask) {
-  if (base(id) != id || entry(id).uses != 1 || entry(id).kept || plan_.graph[id].op == Op::cast || plan_.graph[id].op == Op::reduce) return false;
+  if (base(id) != id || entry(id).uses != 1 || entry(id).kept || plan_.graph[id].op == Op::cast ||
+      plan_.graph[id].op == Op::reduce)
+    return false;
   const bool outlives = (entry(id).vary & reduced_axes_) == 0 && !one_block_;
   if (outlives || is_constant(id) || plan_.graph[id].op == Op::iota) return false;
   const Value v = get(id);
@@ -180,7 +191,8 @@ Value RowValues::select(NodeId id, Dtype d) {
   const Node& n = plan_.graph[id];
   const uint32_t mask = mask_of(entry(id).vary);
   Value predicate = tile_value(n.inputs[0], mask);
-  const bool reverse = !may_overwrite(n.inputs[2], d, mask) && (may_overwrite(n.inputs[1], d, mask) || is_constant(n.inputs[2]));
+  const bool reverse =
+      !may_overwrite(n.inputs[2], d, mask) && (may_overwrite(n.inputs[1], d, mask) || is_constant(n.inputs[2]));
   const NodeId first = n.inputs[reverse ? 1 : 2], second = n.inputs[reverse ? 2 : 1];
   Value out;
   if (may_overwrite(first, d, mask)) {
@@ -203,7 +215,8 @@ Value RowValues::select(NodeId id, Dtype d) {
   a.dst = operands[0];
   a.predicate = operands[1];
   if (a.predicate.dtype == Dtype::boolean) a.predicate.dtype = Dtype::uint8;
-  a.src = src.is_constant ? Operand{.tile = {}, .immediate = src.constant} : Operand{.tile = operands[2], .immediate = 0};
+  a.src =
+      src.is_constant ? Operand{.tile = {}, .immediate = src.constant} : Operand{.tile = operands[2], .immediate = 0};
   a.reverse_pred = reverse;
   t_.emit<TensorCopyPredicated>(Engine::vector, a);
   return out;
@@ -214,7 +227,8 @@ Value RowValues::cast(NodeId id, Dtype d) {
   const NodeId a = n.inputs[0];
   const Dtype from = storage(plan_.graph[a].dtype);
   const Op op = plan_.graph[a].op;
-  if (base(a) == a && is_inner(a) && op != Op::cast && op != Op::reduce && op != Op::expand && writes_alike(from, d)) return compute(a, d);
+  if (base(a) == a && is_inner(a) && op != Op::cast && op != Op::reduce && op != Op::expand && writes_alike(from, d))
+    return compute(a, d);
   const Value v = get(a);
   if (v.is_constant || reads_alike(v.tile.dtype, d)) return v;
   const Value out = result(d, v.mask);

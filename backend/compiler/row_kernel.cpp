@@ -9,7 +9,8 @@
 namespace trn::compiler {
 namespace {
 
-constexpr int64_t kBudget = 140 * 1024;  // SBUF bytes per partition for a block's tiles; the rest is for values kept from block to block
+constexpr int64_t kBudget =
+    140 * 1024;  // SBUF bytes per partition for a block's tiles; the rest is for values kept from block to block
 
 // What a reduction accumulates in.
 Dtype accumulator(Dtype d) {
@@ -20,7 +21,9 @@ Dtype accumulator(Dtype d) {
 // SBUF bytes that one element of the space takes in the tiles that are alive together.
 int64_t live_bytes(const Plan& p, const Kernel& k, const Iteration& space) {
   const int64_t all = elements(k.space);
-  const auto bytes = [&](NodeId id) { return elements(p.graph[id].shape) == all ? size_of(storage(p.graph[id].dtype)) : 0; };
+  const auto bytes = [&](NodeId id) {
+    return elements(p.graph[id].shape) == all ? size_of(storage(p.graph[id].dtype)) : 0;
+  };
   std::map<NodeId, NodeId> last;  // reader
   for (NodeId id : k.nodes)
     for (NodeId i : p.graph[id].inputs) last[i] = id;
@@ -43,7 +46,11 @@ int64_t live_bytes(const Plan& p, const Kernel& k, const Iteration& space) {
 class RowKernel {
  public:
   RowKernel(TileBuilder& t, const Plan& p, const Kernel& k)
-      : t_(t), plan_(p), kernel_(k), space_(iteration_space(p, k)), layout_(choose_layout(space_, live_bytes(p, k, space_), kBudget)),
+      : t_(t),
+        plan_(p),
+        kernel_(k),
+        space_(iteration_space(p, k)),
+        layout_(choose_layout(space_, live_bytes(p, k, space_), kBudget)),
         values_(t, p, k, space_, layout_) {
     for (NodeId id : k.nodes) {
       for (NodeId i : p.graph[id].inputs) level_[id] = std::max(level_[id], level_[i]);
@@ -81,7 +88,8 @@ class RowKernel {
     store_outsiders();
   }
 
-  // Reduced axes come in several blocks. Phase n reads them all again for the reductions that need the results of phase n-1; the last phase stores.
+  // Reduced axes come in several blocks. Phase n reads them all again for the reductions that need the results of phase
+  // n-1; the last phase stores.
   void chunked_step(const Step& step) {
     std::vector<std::pair<NodeId, Access>> sums;
     for (int phase = 0; phase <= last_; ++phase) {
@@ -106,7 +114,8 @@ class RowKernel {
 
   void store_outsiders() {
     for (size_t r = 0; r < kernel_.results.size(); ++r)
-      if (std::find(kernel_.nodes.begin(), kernel_.nodes.end(), kernel_.results[r].value) == kernel_.nodes.end()) store_result(r);
+      if (std::find(kernel_.nodes.begin(), kernel_.nodes.end(), kernel_.results[r].value) == kernel_.nodes.end())
+        store_result(r);
   }
 
   void accumulate(NodeId id, Access& sum) {
@@ -124,7 +133,8 @@ class RowKernel {
     t_.emit<TensorTensor>(Engine::vector, a);
   }
 
-  // Reduces the block's free walks. `alone`: there is no other block, so the result may be in the node's own dtype, or be a tile that others read.
+  // Reduces the block's free walks. `alone`: there is no other block, so the result may be in the node's own dtype, or
+  // be a tile that others read.
   Access reduce_block(NodeId id, bool alone) {
     const Node& n = node(id);
     const NodeId input = n.inputs[0];
@@ -162,8 +172,10 @@ class RowKernel {
       const size_t first = a.ndim;
       for (const Dim& d : dims) {
         Dim& before = a.dims[a.ndim - 1];
-        if (a.ndim > first && before.step == d.step * d.count) before = {d.step, before.count * d.count};
-        else if (d.count > 1) a.dims[a.ndim++] = d;
+        if (a.ndim > first && before.step == d.step * d.count)
+          before = {d.step, before.count * d.count};
+        else if (d.count > 1)
+          a.dims[a.ndim++] = d;
       }
     };
     add(outer);

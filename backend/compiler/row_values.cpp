@@ -29,7 +29,8 @@ Source iota_in_scratch(TileBuilder& t, int64_t n, const Source& s) {
   const View v = contiguous_view(t.scratch("iota", n * 4), Dtype::int32, {n});
   const int64_t width = std::min<int64_t>(n, std::max<int64_t>((n + 127) / 128, 64));
   for (int64_t at = 0; at < n;) {
-    const int64_t rows = std::max<int64_t>(std::min<int64_t>((n - at) / width, 128), 1), columns = std::min(width, n - at);
+    const int64_t rows = std::max<int64_t>(std::min<int64_t>((n - at) / width, 128), 1),
+                  columns = std::min(width, n - at);
     const Tile tile = t.sbuf(static_cast<int>(rows), Dtype::int32, {columns});
     Iota::Args a;
     a.dst = tile;
@@ -48,7 +49,8 @@ Source iota_in_scratch(TileBuilder& t, int64_t n, const Source& s) {
 
 }  // namespace
 
-RowValues::RowValues(TileBuilder& t, const Plan& p, const Kernel& k, const Iteration& space, const Layout& layout) : t_(t), plan_(p), space_(space) {
+RowValues::RowValues(TileBuilder& t, const Plan& p, const Kernel& k, const Iteration& space, const Layout& layout)
+    : t_(t), plan_(p), space_(space) {
   std::set<NodeId> seen(k.nodes.begin(), k.nodes.end());
   for (const Result& r : k.results) seen.insert(r.value);
   for (NodeId id : k.nodes) seen.insert(p.graph[id].inputs.begin(), p.graph[id].inputs.end());
@@ -83,7 +85,8 @@ RowValues::Entry& RowValues::entry(NodeId id) {
 }
 
 NodeId RowValues::base(NodeId id) const {
-  while (plan_.graph[id].op == Op::expand && (entry(id).member || is_fill(plan_.graph, id))) id = plan_.graph[id].inputs[0];
+  while (plan_.graph[id].op == Op::expand && (entry(id).member || is_fill(plan_.graph, id)))
+    id = plan_.graph[id].inputs[0];
   return id;
 }
 
@@ -142,7 +145,9 @@ void RowValues::choose_kept(const Layout& layout) {
   for (Entry& e : entries_) {
     const NodeId id = e.id;
     const bool known = entry(id).member || source_of(space_.reads, id) || source_of(space_.iotas, id);
-    if (!known || plan_.graph[id].op == Op::expand || (looping & ~entry(id).vary) == 0 || (entry(id).vary & looping & reduced_axes_)) continue;
+    if (!known || plan_.graph[id].op == Op::expand || (looping & ~entry(id).vary) == 0 ||
+        (entry(id).vary & looping & reduced_axes_))
+      continue;
     int64_t bytes = size_of(storage(plan_.graph[id].dtype));
     for (const Walk& w : first.free)
       if (entry(id).vary >> w.axis & 1) bytes *= w.count;
@@ -159,7 +164,9 @@ void RowValues::choose_kept(const Layout& layout) {
 const Value* RowValues::find(NodeId id) const {
   if (entry(id).kept) {
     const auto known = kept_values_.find({id, signature(id, *block_)});
-    if (known == kept_values_.end() || (known->second.tile.present() && known->second.tile.partitions() < block_->partitions)) return nullptr;
+    if (known == kept_values_.end() ||
+        (known->second.tile.present() && known->second.tile.partitions() < block_->partitions))
+      return nullptr;
     return &known->second;
   }
   const auto& value = entry(id).vary & reduced_axes_ ? entry(id).in_block : entry(id).in_step;
@@ -210,7 +217,8 @@ std::vector<Access> RowValues::together(const std::vector<Value>& operands, uint
   std::vector<std::vector<Dim>> all;
   for (const Value& v : operands) all.push_back(dims(v, mask));
   for (size_t i = all[0].size(); i-- > 1;) {
-    const bool joins = std::all_of(all.begin(), all.end(), [&](const auto& d) { return d[i - 1].step == d[i].step * d[i].count; });
+    const bool joins =
+        std::all_of(all.begin(), all.end(), [&](const auto& d) { return d[i - 1].step == d[i].step * d[i].count; });
     if (!joins) continue;
     for (auto& d : all) {
       d[i - 1] = {d[i].step, d[i - 1].count * d[i].count};
@@ -247,7 +255,8 @@ Access RowValues::whole(NodeId id, uint32_t mask) {
     return wide.tile;
   }
   const Tile made = new_tile(d, mask);
-  std::vector<int64_t> key{std::bit_cast<int64_t>(v.constant), static_cast<int64_t>(d), block_->partitions, made.access.free_elements()};
+  std::vector<int64_t> key{std::bit_cast<int64_t>(v.constant), static_cast<int64_t>(d), block_->partitions,
+                           made.access.free_elements()};
   if (const auto known = kept_constants_.find(key); !one_block_ && known != kept_constants_.end()) return known->second;
   fill_tile(t_, made, v.constant);
   kept_constants_[std::move(key)] = made;
@@ -283,7 +292,8 @@ Value RowValues::compute(NodeId id, Dtype d) {
     case Op::map2: return map2(id, d);
     case Op::select: return select(id, d);
     case Op::cast: return cast(id, d);
-    default: throw Error(Fault::internal, "value is not computed yet", std::string(name(n.op)) + " in " + plan_.graph.name);
+    default:
+      throw Error(Fault::internal, "value is not computed yet", std::string(name(n.op)) + " in " + plan_.graph.name);
   }
 }
 
@@ -304,7 +314,8 @@ Value RowValues::make_iota(NodeId id) {
   const Value v = result(Dtype::int32, mask);
   const auto boxes = row_boxes(*block_, s.steps, 1);
   if (!std::all_of(boxes.begin(), boxes.end(), is_legal_start)) {
-    if (!iota_sources_.contains(id)) iota_sources_[id] = iota_in_scratch(t_, plan_.graph[id].shape[plan_.graph[id].dim], s);
+    if (!iota_sources_.contains(id))
+      iota_sources_[id] = iota_in_scratch(t_, plan_.graph[id].shape[plan_.graph[id].dim], s);
     load(t_, *block_, iota_sources_[id], mask, v.tile);
     return v;
   }

@@ -6,7 +6,8 @@
 
 namespace trn::compiler {
 
-// What a node is on chip while one block is worked on: a tile whose free dims are the block's free walks named in `mask`, or one immediate.
+// What a node is on chip while one block is worked on: a tile whose free dims are the block's free walks named in
+// `mask`, or one immediate.
 struct Value {
   bool is_constant = false;
   double constant = 0;
@@ -14,8 +15,9 @@ struct Value {
   uint32_t mask = 0;
 };
 
-// Computes the nodes of a row kernel for a block, each once, into tiles, and chooses the instructions. Values live for the block; for the step if they do
-// not vary along reduced axes; for the kernel if they repeat from block to block and are small.
+// Computes the nodes of a row kernel for a block, each once, into tiles, and chooses the instructions. Values live for
+// the block; for the step if they do not vary along reduced axes; for the kernel if they repeat from block to block and
+// are small.
 class RowValues {
  public:
   RowValues(TileBuilder& t, const Plan& p, const Kernel& k, const Iteration& space, const Layout& layout);
@@ -27,9 +29,11 @@ class RowValues {
   const Value& get(NodeId id);
   // `id` as a tile that holds every walk in `mask`: immediates and broadcasts are written out.
   Access whole(NodeId id, uint32_t mask);
-  // Computes `id` and, in the same instruction, its sum over all free walks into the column `sum`; false if no instruction does that.
+  // Computes `id` and, in the same instruction, its sum over all free walks into the column `sum`; false if no
+  // instruction does that.
   bool get_with_sum(NodeId id, const Access& sum);
-  void set(NodeId id, const Access& tile);  // a reduction or product that is computed elsewhere, for the rest of the step
+  void set(NodeId id,
+           const Access& tile);  // a reduction or product that is computed elsewhere, for the rest of the step
   void store(NodeId id, const Source& to);
   bool has(NodeId id) const { return find(base(id)) != nullptr; }
 

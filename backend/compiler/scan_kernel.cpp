@@ -10,9 +10,10 @@ namespace {
 
 constexpr int64_t kChunk = 2048;
 
-// r[i] = x[i] op r[i-1] from the column `before`, if there is one. The instruction applies two operators: the other one is multiplication with 1, or the
-// same once more where repeating does nothing.
-void scan_floats(TileBuilder& t, AluOp op, const Access& dst, const Access& x, const Access& before, const Access& ones) {
+// r[i] = x[i] op r[i-1] from the column `before`, if there is one. The instruction applies two operators: the other one
+// is multiplication with 1, or the same once more where repeating does nothing.
+void scan_floats(TileBuilder& t, AluOp op, const Access& dst, const Access& x, const Access& before,
+                 const Access& ones) {
   const bool sums = op == AluOp::add, products = op == AluOp::multiply;
   TensorTensorScan::Args a;
   a.dst = dst;
@@ -51,7 +52,8 @@ void scan_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
   for (int64_t row = 0; row < from.count(); row += Lines::kPartitions) {
     Access before{};
     for (int64_t at = 0; at < from.length(); at += kChunk) {
-      const int64_t rows = std::min(Lines::kPartitions, from.count() - row), length = std::min(kChunk, from.length() - at);
+      const int64_t rows = std::min(Lines::kPartitions, from.count() - row),
+                    length = std::min(kChunk, from.length() - at);
       const Tile x = t.sbuf(static_cast<int>(rows), d, {length});
       from.load(t, x, row, at);
       Access out = x;

@@ -42,12 +42,15 @@ constexpr Identity kIdentities[] = {{AluOp::multiply, 1, true}, {AluOp::divide, 
 
 class Simplifier {
  public:
-  explicit Simplifier(const Graph& g) : in_(g), out_(g.name), to_(g.nodes.size(), -1), uses_(g.nodes.size(), 0) { out_.slots = g.slots; }
+  explicit Simplifier(const Graph& g) : in_(g), out_(g.name), to_(g.nodes.size(), -1), uses_(g.nodes.size(), 0) {
+    out_.slots = g.slots;
+  }
 
   Graph run() {
     count_uses();
     for (NodeId id = 0; id < static_cast<NodeId>(in_.nodes.size()); ++id) {
-      if (in_[id].op == Op::output) output(in_[id]);
+      if (in_[id].op == Op::output)
+        output(in_[id]);
       else if (uses_[id]) {
         to_[id] = node(in_[id]);
         if (uses_[id] > 1) share(to_[id]);
@@ -71,7 +74,9 @@ class Simplifier {
   }
   bool shared(NodeId id) const { return static_cast<size_t>(id) < shared_.size() && shared_[id]; }
 
-  NodeId fill(double value, Dtype d, const Dims& shape) { return out_.expand(out_.constant(rounded(value, d), d), shape); }
+  NodeId fill(double value, Dtype d, const Dims& shape) {
+    return out_.expand(out_.constant(rounded(value, d), d), shape);
+  }
 
   // The value of every element of `id`, if it is one constant.
   const double* constant(NodeId id) const {
@@ -227,7 +232,8 @@ class Simplifier {
     Node local = n;
     local.dtype = lifted.dtype;
     if (n.op == Op::reshape) {
-      if (aligned != whole) operand = view({.op = Op::expand, .dtype = lifted.dtype, .shape = whole, .inputs = {operand}}, operand);
+      if (aligned != whole)
+        operand = view({.op = Op::expand, .dtype = lifted.dtype, .shape = whole, .inputs = {operand}}, operand);
     } else if (n.op == Op::permute) {
       for (size_t i = 0; i < aligned.size(); ++i) local.shape[i] = aligned[n.axes[i]];
     } else {
@@ -311,9 +317,9 @@ class Simplifier {
 
   const Graph& in_;
   Graph out_;
-  std::vector<NodeId> to_;      // node of in_ -> node of out_
-  std::vector<int> uses_;       // of in_
-  std::vector<char> shared_;    // nodes of out_ that several nodes read
+  std::vector<NodeId> to_;    // node of in_ -> node of out_
+  std::vector<int> uses_;     // of in_
+  std::vector<char> shared_;  // nodes of out_ that several nodes read
 };
 
 }  // namespace

@@ -19,11 +19,17 @@ ScalarTerm with(AluOp op, double v) { return {op, {{}, v}, false}; }
 class SortKernel {
  public:
   SortKernel(TileBuilder& t, const Plan& p, const Kernel& k)
-      : t_(t), plan_(p), kernel_(k), node_(p.graph[k.nodes[0]]), floats_(is_float(node_dtype())), from_(p.view(node_.inputs[0]), node_.dim) {
+      : t_(t),
+        plan_(p),
+        kernel_(k),
+        node_(p.graph[k.nodes[0]]),
+        floats_(is_float(node_dtype())),
+        from_(p.view(node_.inputs[0]), node_.dim) {
     const int64_t padded = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(from_.length())));
     wide_ = padded > kShort;
     free_ = wide_ ? std::max(padded, kLeastWide) / 128 : padded;
-    if (padded > kMostWide) throw Error(Fault::unsupported, "sort of more than 524288 elements along a dim", p.graph.name);
+    if (padded > kMostWide)
+      throw Error(Fault::unsupported, "sort of more than 524288 elements along a dim", p.graph.name);
     if (node_dtype() == Dtype::uint32) throw Error(Fault::unsupported, "sort of uint32", p.graph.name);
   }
 
@@ -45,7 +51,8 @@ class SortKernel {
   Tile tile(Dtype d) { return t_.sbuf(partitions_, d, {free_}); }
   Access bits(const Access& a) const { return reinterpreted(a, Dtype::int32); }
 
-  // int32 whose order is the wanted one. Floats: magnitude bits of negatives are complemented, -0 is 0, every NaN is the largest.
+  // int32 whose order is the wanted one. Floats: magnitude bits of negatives are complemented, -0 is 0, every NaN is
+  // the largest.
   Access keys(int64_t line, const Access& numbers) {
     Access x = tile(floats_ ? Dtype::float32 : Dtype::int32);
     const bool pads = free_ * (wide_ ? 128 : 1) != from_.length();
@@ -101,10 +108,14 @@ class SortKernel {
 
   // Between lines in HBM and `tile`: [partitions, length], or one line over all partitions.
   void move(const Lines& lines, int64_t line, const Access& tile, bool load) {
-    const auto part = [&](const Access& a, int64_t at) { load ? lines.load(t_, a, line, at) : lines.store(t_, a, line, at); };
+    const auto part = [&](const Access& a, int64_t at) {
+      load ? lines.load(t_, a, line, at) : lines.store(t_, a, line, at);
+    };
     if (!wide_) return part(slice(tile, 1, 0, lines.length()), 0);
     const int64_t rows = lines.length() / free_, rest = lines.length() % free_;
-    if (rows) load ? lines.load_wrapped(t_, slice(tile, 0, 0, rows), line) : lines.store_wrapped(t_, slice(tile, 0, 0, rows), line);
+    if (rows)
+      load ? lines.load_wrapped(t_, slice(tile, 0, 0, rows), line)
+           : lines.store_wrapped(t_, slice(tile, 0, 0, rows), line);
     if (rest) part(slice(slice(tile, 0, rows, 1), 1, 0, rest), rows * free_);
   }
 

@@ -9,7 +9,11 @@ namespace {
 class Network {
  public:
   Network(TileBuilder& t, Pairs data, bool wide)
-      : t_(t), now_(data), partitions_(data.keys.partitions()), free_(data.keys.free_elements()), wide_(wide),
+      : t_(t),
+        now_(data),
+        partitions_(data.keys.partitions()),
+        free_(data.keys.free_elements()),
+        wide_(wide),
         length_(wide ? free_ * partitions_ : free_) {
     const Access numbers = element_numbers(t, partitions_, free_, wide);
     const Tile half = tile();
@@ -19,7 +23,8 @@ class Network {
     numbers_ = numbers;
   }
 
-  // Level k merges blocks of 2^k. A block whose number is odd must come out descending: its pairs are complemented, so that every stage is ascending.
+  // Level k merges blocks of 2^k. A block whose number is odd must come out descending: its pairs are complemented, so
+  // that every stage is ascending.
   Pairs run() {
     for (int64_t block = 2; block <= length_; block *= 2) {
       turn_odd_blocks(block);
@@ -43,7 +48,8 @@ class Network {
     int bit = 0;
     while ((int64_t{2} << bit) < block) ++bit;  // block / 2 == 2^bit
     const Tile mask = tile();
-    ScalarTerm shift{AluOp::right_shift, {{}, double(block == 2 ? 1 : bit)}, false}, lowest{AluOp::bitwise_and, {{}, 1}, false};
+    ScalarTerm shift{AluOp::right_shift, {{}, double(block == 2 ? 1 : bit)}, false},
+        lowest{AluOp::bitwise_and, {{}, 1}, false};
     scalar_steps(t_, mask, block == 2 ? numbers_ : gray_, shift, lowest);
     scalar_steps(t_, mask, mask, {AluOp::multiply, {{}, -1}, false});
     for (Access* a : {&now_.keys, &now_.indices}) {
@@ -64,7 +70,9 @@ class Network {
   }
 
   // Columns c and c + distance of every 2 * distance.
-  static Access part(const Access& a, int64_t distance, int which) { return slice(split(a, 1, 2 * distance), 2, which * distance, distance); }
+  static Access part(const Access& a, int64_t distance, int which) {
+    return slice(split(a, 1, 2 * distance), 2, which * distance, distance);
+  }
   Access half(Dtype d) {
     const int64_t n[] = {free_ / 2};
     return t_.sbuf(partitions_, d, n);

@@ -12,8 +12,10 @@ bool broadcast_into(Dims& into, const Dims& other) {
   for (size_t i = 1; i <= other.size(); ++i) {
     int64_t& a = into[into.size() - i];
     const int64_t b = other[other.size() - i];
-    if (a == 1) a = b;
-    else if (b != 1 && a != b) return false;
+    if (a == 1)
+      a = b;
+    else if (b != 1 && a != b)
+      return false;
   }
   return true;
 }
@@ -47,8 +49,12 @@ class Splitter {
   bool in_row(NodeId id) const { return kernel_[id] != kNone && plan_.kernels[kernel_[id]].kind == Kernel::Kind::row; }
 
   uint32_t scratch_slot(Dtype d, const Dims& shape, int64_t bytes) {
-    return plan_.graph.slot({.name = "scratch" + std::to_string(scratches_++), .use = SlotUse::scratch, .dtype = d, .bytes = bytes,
-                             .constant_offset = 0, .shape = shape});
+    return plan_.graph.slot({.name = "scratch" + std::to_string(scratches_++),
+                             .use = SlotUse::scratch,
+                             .dtype = d,
+                             .bytes = bytes,
+                             .constant_offset = 0,
+                             .shape = shape});
   }
   View scratch(Dtype d, const Dims& shape) {
     d = storage(d);
@@ -78,7 +84,8 @@ class Splitter {
   }
 
   bool is_input_slot(uint32_t slot) const {
-    return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& n) { return n.op == Op::input && n.slot == slot; });
+    return std::any_of(nodes_.begin(), nodes_.end(),
+                       [&](const Node& n) { return n.op == Op::input && n.slot == slot; });
   }
 
   template <class Visit>
@@ -95,12 +102,18 @@ class Splitter {
 
   void place(NodeId id) {
     const Node& n = nodes_[id];
-    if (n.op == Op::input) plan_.where[id] = view_of(n);
-    else if (n.op == Op::output) write(n.inputs[0], view_of(n));
-    else if (n.op == Op::concat) place_concat(id);
-    else if (is_member(n.op)) place_member(id);
-    else if (n.op == Op::expand) place_expand(id);
-    else if (!is_view(n.op) && !is_fill(plan_.graph, id)) place_island(id);
+    if (n.op == Op::input)
+      plan_.where[id] = view_of(n);
+    else if (n.op == Op::output)
+      write(n.inputs[0], view_of(n));
+    else if (n.op == Op::concat)
+      place_concat(id);
+    else if (is_member(n.op))
+      place_member(id);
+    else if (n.op == Op::expand)
+      place_expand(id);
+    else if (!is_view(n.op) && !is_fill(plan_.graph, id))
+      place_island(id);
   }
 
   int add(Kernel k) {
@@ -165,7 +178,8 @@ class Splitter {
     int first = 0, operands = kNone;  // from `first` on every operand outside can be read
     for (NodeId i : n.inputs) {
       if (is_fill(plan_.graph, i)) continue;
-      if (in_row(i)) operands = std::max(operands, kernel_[i]);
+      if (in_row(i))
+        operands = std::max(operands, kernel_[i]);
       else {
         available(i);
         first = std::max(first, ready_[i] + 1);
@@ -174,8 +188,10 @@ class Splitter {
     const int newest = static_cast<int>(plan_.kernels.size()) - 1;
     Dims space;
     int chosen = kNone;
-    if (operands >= first && joins(n, plan_.kernels[operands], space)) chosen = operands;
-    else if (n.op != Op::reduce && newest >= std::max(first, operands + 1) && joins(n, plan_.kernels[newest], space) && space == n.shape)
+    if (operands >= first && joins(n, plan_.kernels[operands], space))
+      chosen = operands;
+    else if (n.op != Op::reduce && newest >= std::max(first, operands + 1) && joins(n, plan_.kernels[newest], space) &&
+             space == n.shape)
       chosen = newest;
     if (chosen == kNone) {
       space = n.op == Op::reduce ? nodes_[n.inputs[0]].shape : n.shape;
@@ -187,9 +203,11 @@ class Splitter {
   }
 
   bool in_product(NodeId id) const {
-    return kernel_[id] != kNone && plan_.kernels[kernel_[id]].kind == Kernel::Kind::island && nodes_[plan_.kernels[kernel_[id]].nodes[0]].op == Op::matmul;
+    return kernel_[id] != kNone && plan_.kernels[kernel_[id]].kind == Kernel::Kind::island &&
+           nodes_[plan_.kernels[kernel_[id]].nodes[0]].op == Op::matmul;
   }
-  // The matmul kernel that can compute pointwise node `id` on its way out: the node has the product's shape, and every other operand is in HBM before.
+  // The matmul kernel that can compute pointwise node `id` on its way out: the node has the product's shape, and every
+  // other operand is in HBM before.
   int follows_product(NodeId id) const {
     const Node& n = nodes_[id];
     if (n.op == Op::reduce) return kNone;
@@ -237,7 +255,8 @@ class Splitter {
     k.kind = Kernel::Kind::island;
     k.nodes = {id};
     kernel_[id] = add(std::move(k));
-    if (nodes_[id].op != Op::matmul || home_[id]) available(id);  // a product may be needed only by what its kernel does next
+    if (nodes_[id].op != Op::matmul || home_[id])
+      available(id);  // a product may be needed only by what its kernel does next
   }
 
   // One kernel gives both values and indices.
@@ -284,8 +303,10 @@ class Splitter {
     for (size_t i = 0; i < k.space.size(); ++i) {
       if (k.space[i] == 1) continue;
       const bool whole = i >= lead && shape[i - lead] == k.space[i];
-      if (!k.reduced.empty() && k.reduced[i]) ++seen[whole];
-      else if (!whole) return false;
+      if (!k.reduced.empty() && k.reduced[i])
+        ++seen[whole];
+      else if (!whole)
+        return false;
     }
     return seen[0] == 0 || seen[1] == 0;
   }
@@ -295,7 +316,8 @@ class Splitter {
     std::vector<Kernel> kernels;
     for (Kernel& k : plan_.kernels) {
       if (k.kind == Kernel::Kind::row) {
-        const auto small = std::stable_partition(k.results.begin(), k.results.end(), [&](const Result& r) { return is_full(r.value, k); });
+        const auto small = std::stable_partition(k.results.begin(), k.results.end(),
+                                                 [&](const Result& r) { return is_full(r.value, k); });
         for (auto r = small; r != k.results.end(); ++r) kernels.push_back(alone(k, *r));
         k.results.erase(small, k.results.end());
       }
@@ -324,8 +346,8 @@ class Splitter {
 
   // ---- inputs are the slots' contents before the Program runs ----
 
-  // A result that would overwrite what its own or a later kernel still reads goes to scratch and is copied at the end; elementwise in-place work (one view)
-  // needs no detour.
+  // A result that would overwrite what its own or a later kernel still reads goes to scratch and is copied at the end;
+  // elementwise in-place work (one view) needs no detour.
   void keep_inputs_intact() {
     std::vector<View> inputs;
     for (const Node& n : nodes_)
@@ -392,7 +414,8 @@ class Splitter {
 
 std::string text(const View& v) {
   std::string s = "slot " + std::to_string(v.slot) + " +" + std::to_string(v.offset) + " [";
-  for (size_t i = 0; i < v.shape.size(); ++i) s += (i ? ", " : "") + std::to_string(v.shape[i]) + "@" + std::to_string(v.strides[i]);
+  for (size_t i = 0; i < v.shape.size(); ++i)
+    s += (i ? ", " : "") + std::to_string(v.shape[i]) + "@" + std::to_string(v.strides[i]);
   return s + "]";
 }
 

@@ -11,18 +11,20 @@ struct Result {
   View to;
 };
 
-// What is written as one piece of code. `row` kernels hold pointwise nodes and reductions over one set of axes; every other computing node is alone.
+// What is written as one piece of code. `row` kernels hold pointwise nodes and reductions over one set of axes; every
+// other computing node is alone.
 struct Kernel {
   enum class Kind : uint8_t { row, copy, island };
   Kind kind = Kind::row;
-  std::vector<NodeId> nodes;    // row: members in topological order; island: its node
+  std::vector<NodeId> nodes;  // row: members in topological order; island: its node
   std::vector<Result> results;
-  Dims space;                   // row: common broadcast shape
-  std::vector<char> reduced;    // row: by dim of space; empty if nothing is reduced
-  View from;                    // copy: its source
+  Dims space;                 // row: common broadcast shape
+  std::vector<char> reduced;  // row: by dim of space; empty if nothing is reduced
+  View from;                  // copy: its source
 };
 
-// A graph cut into kernels, in an order that can be executed. Values that cross kernels live in HBM: at an output, or in a scratch slot.
+// A graph cut into kernels, in an order that can be executed. Values that cross kernels live in HBM: at an output, or
+// in a scratch slot.
 struct Plan {
   Graph graph;  // with scratch slots appended
   std::vector<Kernel> kernels;

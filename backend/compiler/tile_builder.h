@@ -32,20 +32,30 @@ struct Tile {
   operator const Access&() const { return access; }
 };
 
-// Writes a TileProgram the way a kernel author writes NKI: tiles, loads, instructions, stores. Every emit checks its card at once.
+// Writes a TileProgram the way a kernel author writes NKI: tiles, loads, instructions, stores. Every emit checks its
+// card at once.
 class TileBuilder {
  public:
   TileBuilder(std::string name, const Spec& spec);
 
-  // HBM slots; `a` is the tensor's whole strided view and gets its slot number. Returned Access can be sliced with slice_hbm.
+  // HBM slots; `a` is the tensor's whole strided view and gets its slot number. Returned Access can be sliced with
+  // slice_hbm.
   uint32_t slot(Slot s);
   uint32_t scratch(std::string name, int64_t bytes);
   uint32_t constant(std::string name, std::span<const std::byte> bytes, Dtype dtype);
 
-  Tile sbuf(int partitions, Dtype dtype, std::initializer_list<int64_t> free) { return sbuf(partitions, dtype, std::span(free)); }
-  Tile psum(int partitions, Dtype dtype, std::initializer_list<int64_t> free) { return psum(partitions, dtype, std::span(free)); }
-  Tile sbuf(int partitions, Dtype dtype, std::span<const int64_t> free) { return tile(Space::sbuf, partitions, dtype, free); }
-  Tile psum(int partitions, Dtype dtype, std::span<const int64_t> free) { return tile(Space::psum, partitions, dtype, free); }
+  Tile sbuf(int partitions, Dtype dtype, std::initializer_list<int64_t> free) {
+    return sbuf(partitions, dtype, std::span(free));
+  }
+  Tile psum(int partitions, Dtype dtype, std::initializer_list<int64_t> free) {
+    return psum(partitions, dtype, std::span(free));
+  }
+  Tile sbuf(int partitions, Dtype dtype, std::span<const int64_t> free) {
+    return tile(Space::sbuf, partitions, dtype, free);
+  }
+  Tile psum(int partitions, Dtype dtype, std::span<const int64_t> free) {
+    return tile(Space::psum, partitions, dtype, free);
+  }
 
   // Emits `C` on `engine`. Throws trn::Error with the card's rule if it is not legal.
   template <Card C>
@@ -54,18 +64,19 @@ class TileBuilder {
     append(card_index<C>, engine, program_.program.push_args(args), C::is_dma);
   }
 
-  // DMA with cast where dtypes differ. Loads are triggered by Sync, stores by Scalar, each on its own hardware queue (isa/engine.h kQueues); indirect
-  // patterns are emitted on gpsimd. Patterns of more than kMaxDims dims must be split by the caller.
+  // DMA with cast where dtypes differ. Loads are triggered by Sync, stores by Scalar, each on its own hardware queue
+  // (isa/engine.h kQueues); indirect patterns are emitted on gpsimd. Patterns of more than kMaxDims dims must be split
+  // by the caller.
   void load(const Access& dst, const Access& hbm);
   void store(const Access& hbm, const Access& src);
-  // The tile that holds `hbm` already, or a new one with a load: weights, masks and parameters that every iteration uses. A store to the same slot
-  // ends the reuse.
+  // The tile that holds `hbm` already, or a new one with a load: weights, masks and parameters that every iteration
+  // uses. A store to the same slot ends the reuse.
   Tile load_once(const Access& hbm, int partitions, std::initializer_list<int64_t> free, Dtype as);
 
   // PSUM -> SBUF copies and other work that Vector, Scalar or GpSimd can do: the engine with the least work so far.
   Engine least_loaded(EngineSet among);
-  void core(int c);                // physical core that later tiles and instructions belong to
-  void source(std::string text);                         // what later instructions came from (aten op, kernel line)
+  void core(int c);               // physical core that later tiles and instructions belong to
+  void source(std::string text);  // what later instructions came from (aten op, kernel line)
 
   const Spec& spec() const { return spec_; }
   TileProgram finish() &&;
@@ -81,7 +92,7 @@ class TileBuilder {
   uint32_t source_ = 0;
   std::array<double, 2 * kEngines> load_{};  // ns of work per engine, of the first `weighed_` instructions
   size_t weighed_ = 0;
-  std::unordered_map<std::string, Tile> loaded_;        // load_once: by operand and form
+  std::unordered_map<std::string, Tile> loaded_;         // load_once: by operand and form
   std::unordered_map<std::string, uint32_t> constants_;  // by bytes
 };
 

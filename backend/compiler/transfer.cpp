@@ -5,7 +5,8 @@
 namespace trn::compiler {
 namespace {
 
-// Covers [first, first+count) of the row-major space `dims` with boxes; visit(index of the box's first element per dim, counts per dim).
+// Covers [first, first+count) of the row-major space `dims` with boxes; visit(index of the box's first element per dim,
+// counts per dim).
 template <class Visit>
 void for_each_box(const std::vector<Dim>& dims, size_t most_dims, int64_t first, int64_t count, Visit visit) {
   std::vector<int64_t> inside(dims.size() + 1, 1);  // elements of dims [i, end)
@@ -106,7 +107,8 @@ void copy_view(TileBuilder& t, const View& to, const View& from) {
   for (size_t i = 0; i < to.shape.size(); ++i)
     if (to.shape[i] > 1) order.push_back(i);
   // Follow the destination's memory; where both sides step regularly, neighbours are one dim.
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::abs(to.strides[a]) > std::abs(to.strides[b]); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return std::abs(to.strides[a]) > std::abs(to.strides[b]); });
   std::vector<Dim> dst, src;
   for (size_t i : order) {
     const auto n = static_cast<int32_t>(to.shape[i]);
@@ -125,7 +127,8 @@ void copy_view(TileBuilder& t, const View& to, const View& from) {
   const std::vector<Dim> dst_outer(dst.begin(), dst.begin() + lead), src_outer(src.begin(), src.begin() + lead);
   const std::vector<Dim> dst_inner(dst.begin() + lead, dst.end()), src_inner(src.begin() + lead, src.end());
   for (int64_t i = 0; i < outer; ++i)
-    t.load(hbm_access(to, offset_of(dst_outer, i), {}, dst_inner), hbm_access(from, offset_of(src_outer, i), {}, src_inner));
+    t.load(hbm_access(to, offset_of(dst_outer, i), {}, dst_inner),
+           hbm_access(from, offset_of(src_outer, i), {}, src_inner));
 }
 
 }  // namespace trn::compiler

@@ -4,7 +4,8 @@
 
 namespace trn::compiler {
 
-// One rectangular part of a range of rows in HBM: rows [at, at+count) of the range walk `dims` (element steps) from `offset` elements.
+// One rectangular part of a range of rows in HBM: rows [at, at+count) of the range walk `dims` (element steps) from
+// `offset` elements.
 struct RowBox {
   int64_t at, count;
   int64_t offset;
@@ -14,7 +15,8 @@ struct RowBox {
 void push_joined(std::vector<Dim>& dims, int64_t step, int64_t count);
 // Indices [first, first+count) of the row-major space `dims` as boxes of at most `most_dims` dims.
 std::vector<RowBox> cut_rows(const std::vector<Dim>& dims, size_t most_dims, int64_t first, int64_t count);
-// Partitions of `b` as boxes of at most `most_dims` dims for a tensor with `steps` along the axes. Neighbouring walks that the tensor steps regularly are one.
+// Partitions of `b` as boxes of at most `most_dims` dims for a tensor with `steps` along the axes. Neighbouring walks
+// that the tensor steps regularly are one.
 std::vector<RowBox> row_boxes(const Block& b, const Dims& steps, size_t most_dims);
 
 // Free walks of `b` named in `mask` as HBM dims of a tensor, joined where regular.

@@ -5,7 +5,9 @@
 
 namespace trn::compiler {
 
-int64_t elements(const Dims& shape) { return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()); }
+int64_t elements(const Dims& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
 
 Dims contiguous_strides(const Dims& shape) {
   Dims strides(shape.size());
@@ -115,7 +117,9 @@ std::optional<View> invert_view(const Node& n, View v, const Dims& operand_shape
   return permuted(std::move(v), inverse);
 }
 
-bool is_view(Op op) { return op == Op::expand || op == Op::permute || op == Op::reshape || op == Op::slice || op == Op::flip; }
+bool is_view(Op op) {
+  return op == Op::expand || op == Op::permute || op == Op::reshape || op == Op::slice || op == Op::flip;
+}
 bool is_pointwise(Op op) { return op == Op::map1 || op == Op::map2 || op == Op::select || op == Op::cast; }
 
 ByteRange byte_range(const View& v) {

@@ -5,7 +5,8 @@
 
 namespace trn::compiler {
 
-// A tensor in HBM: which bytes of a slot, in which order. Strides are in elements and may be 0 (broadcast) or negative (flip).
+// A tensor in HBM: which bytes of a slot, in which order. Strides are in elements and may be 0 (broadcast) or negative
+// (flip).
 struct View {
   uint32_t slot = 0;
   Dtype dtype = Dtype::float32;
@@ -28,7 +29,8 @@ View flipped(View v, int dim);
 std::optional<View> reshaped(View v, const Dims& shape);
 // What view node `n` (expand, permute, reshape, slice, flip) makes of its operand's view; nothing if it needs a copy.
 std::optional<View> apply_view(const Node& n, View operand);
-// The operand's elements inside the view of the node's result; the inverse of apply_view for permute, flip and reshape, nothing else.
+// The operand's elements inside the view of the node's result; the inverse of apply_view for permute, flip and reshape,
+// nothing else.
 std::optional<View> invert_view(const Node& n, View result, const Dims& operand_shape);
 
 bool is_view(Op op);

@@ -24,7 +24,8 @@ namespace {
 py::dict totals_of(const Session& s) {
   const Totals t = totals(s);
   py::dict active;
-  for (size_t e = 0; e < kEngines; ++e) active[py::str(std::string(name(static_cast<Engine>(e))))] = t.engine_active_ns[e] / 1e3;
+  for (size_t e = 0; e < kEngines; ++e)
+    active[py::str(std::string(name(static_cast<Engine>(e))))] = t.engine_active_ns[e] / 1e3;
   active["dma"] = t.dma_active_ns / 1e3;
   py::dict d;
   d["duration_us"] = s.duration_ns() / 1e3;
@@ -104,7 +105,8 @@ py::dict machine() {
   py::dict numbers;
   for (const SpecField& f : spec_fields()) {
     const Number& n = m.spec->*(f.member);
-    numbers[py::str(std::string(f.name))] = py::make_tuple(n.value, std::string(name(n.provenance)), std::string(n.source));
+    numbers[py::str(std::string(f.name))] =
+        py::make_tuple(n.value, std::string(name(n.provenance)), std::string(n.source));
   }
   d["spec"] = numbers;
   return d;

@@ -9,7 +9,8 @@
 namespace trn::python {
 namespace {
 
-static_assert(static_cast<int>(HostWork::fallback) == static_cast<int>(runtime::HostWork::fallback), "records and traces name host work alike");
+static_assert(static_cast<int>(HostWork::fallback) == static_cast<int>(runtime::HostWork::fallback),
+              "records and traces name host work alike");
 
 class Timelines {
  public:
@@ -19,7 +20,8 @@ class Timelines {
     if (!kept) {
       TimelineRecorder recorder;
       const Timing timing = simulate(loaded->program, spec_, &recorder);
-      kept = std::make_shared<const Timeline>(recorder.take(std::shared_ptr<const Program>(loaded, &loaded->program), timing));
+      kept = std::make_shared<const Timeline>(
+          recorder.take(std::shared_ptr<const Program>(loaded, &loaded->program), timing));
     }
     return kept;
   }
@@ -42,7 +44,8 @@ Session take_session() {
   Timelines timelines(*s.spec);
   for (const runtime::LaunchRecord& r : runtime::recorder().take_launches())
     if (r.status == NRT_SUCCESS) s.launches.push_back(launch(r, timelines));
-  std::stable_sort(s.launches.begin(), s.launches.end(), [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
+  std::stable_sort(s.launches.begin(), s.launches.end(),
+                   [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
   for (const runtime::HostRecord& r : runtime::recorder().take_host())
     s.host.push_back({static_cast<HostWork>(r.work), runtime::interned(r.source), r.start_ns, r.end_ns, r.bytes});
   return s;

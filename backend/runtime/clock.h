@@ -26,7 +26,8 @@ HostClock& host_clock();
 
 // What the process did since it started; see nrt_sim_counters_t.
 struct Counters {
-  std::atomic<uint64_t> launches{0}, timings{0}, timings_cached{0}, loads{0}, errors{0}, bytes_to_device{0}, bytes_to_host{0};
+  std::atomic<uint64_t> launches{0}, timings{0}, timings_cached{0}, loads{0}, errors{0}, bytes_to_device{0},
+      bytes_to_host{0};
   std::atomic<double> device_ns{0};
 };
 Counters& counters();

@@ -18,7 +18,8 @@ constexpr std::string_view kInterrupted = "interrupted before it was done";
 // One copy inside the core's HBM by one DMA instruction spread over all engines; bytes cross the stack twice.
 double device_copy_ns(const Spec& s, size_t bytes) {
   const double rate = std::min<double>(s.dma_engines * s.dma_bytes_per_ns, s.hbm_stack_bytes_per_ns / 2);
-  return s.dma_trigger_1d_ns + s.dma_first_packet_hbm_ns + static_cast<double>(bytes) / rate + s.dma_completion_store_ns;
+  return s.dma_trigger_1d_ns + s.dma_first_packet_hbm_ns + static_cast<double>(bytes) / rate +
+         s.dma_completion_store_ns;
 }
 
 void add(std::atomic<double>& sum, double ns) { sum.fetch_add(ns, std::memory_order_relaxed); }
@@ -97,7 +98,9 @@ void Core::submit_and_wait(Work w, nrta_xu_t unit) {
   if (outcome.status != NRT_SUCCESS) throw StatusError(outcome.status, outcome.text);
 }
 
-double Core::host_copy_ns(uint64_t bytes) const { return spec_.host_copy_fixed_ns + static_cast<double>(bytes) / spec_.host_copy_bytes_per_ns; }
+double Core::host_copy_ns(uint64_t bytes) const {
+  return spec_.host_copy_fixed_ns + static_cast<double>(bytes) / spec_.host_copy_bytes_per_ns;
+}
 
 void Core::synchronise() {
   queue_.drain();
@@ -179,14 +182,15 @@ void Core::copy(const Work& w) {
   const double end = start + (from_host || to_host ? host_copy_ns(w.bytes) : device_copy_ns(spec_, w.bytes));
   clock_ns_ = end;
   if (from_host || to_host)
-    recorder().add(HostRecord{from_host ? HostWork::copy_to_device : HostWork::copy_from_device, index_, w.source, start, end,
-                              static_cast<int64_t>(w.bytes)});
+    recorder().add(HostRecord{from_host ? HostWork::copy_to_device : HostWork::copy_from_device, index_, w.source,
+                              start, end, static_cast<int64_t>(w.bytes)});
 }
 
 void Core::launch(const Work& w) {
   Executable& e = *w.launch->executable;
   const auto wall = std::chrono::steady_clock::now();
-  LaunchRecord r{.what = e.loaded(), .core = index_, .source = w.source, .repeat = w.value, .submitted_ns = w.submitted_ns};
+  LaunchRecord r{
+      .what = e.loaded(), .core = index_, .source = w.source, .repeat = w.value, .submitted_ns = w.submitted_ns};
   const bool timed = w.mode != Mode::function;
   if (timed && e.duration_known()) ++counters().timings_cached;
   const double duration = timed ? e.duration_ns() : 0;
@@ -210,7 +214,8 @@ void Core::launch(const Work& w) {
   recorder().add(std::move(r));
   if (failed) std::rethrow_exception(failed);
   for (const void* handle : w.launch->written)
-    if (Tensor* t = tensors().find(handle)) t->completions.fetch_add(static_cast<uint64_t>(w.value), std::memory_order_release);
+    if (Tensor* t = tensors().find(handle))
+      t->completions.fetch_add(static_cast<uint64_t>(w.value), std::memory_order_release);
 }
 
 void Core::run_function(Launch& l) {
@@ -218,7 +223,8 @@ void Core::run_function(Launch& l) {
     for (int i = 0; i < lnc_; ++i) states_.push_back(std::make_unique<CoreState>(spec_));
   std::unique_lock<std::mutex> scratch_in_use;
   if (!l.executable->scratch().empty()) scratch_in_use = std::unique_lock(scratch_mutex_);
-  for (const Executable::Scratch& s : l.executable->scratch()) l.slots[s.slot] = {scratch_ + s.offset, static_cast<size_t>(s.bytes)};
+  for (const Executable::Scratch& s : l.executable->scratch())
+    l.slots[s.slot] = {scratch_ + s.offset, static_cast<size_t>(s.bytes)};
   std::array<CoreState*, 2> cores{};
   for (int i = 0; i < lnc_; ++i) cores[static_cast<size_t>(i)] = states_[static_cast<size_t>(i)].get();
   const HbmAccess access(memory_.stack());

@@ -57,9 +57,12 @@ class Core final : public Queue::Server {
   DeviceMemory& memory() { return memory_; }
   Queue& queue() { return queue_; }
   double host_copy_ns(uint64_t bytes) const;  // simulated time of a transfer between host and HBM
-  // The clock when request `number`, one of the last Queue::kCapacity, was done; what later requests do to it does not show.
+  // The clock when request `number`, one of the last Queue::kCapacity, was done; what later requests do to it does not
+  // show.
   double finished_ns(uint64_t number) const {
-    return queue_.completed() < number + Queue::kCapacity ? (*finished_ns_)[number % Queue::kCapacity].load(std::memory_order_relaxed) : clock_ns();
+    return queue_.completed() < number + Queue::kCapacity
+               ? (*finished_ns_)[number % Queue::kCapacity].load(std::memory_order_relaxed)
+               : clock_ns();
   }
   double clock_ns() const { return clock_ns_.load(std::memory_order_relaxed); }
 
@@ -98,7 +101,8 @@ class Core final : public Queue::Server {
   int64_t scratch_bytes_ = 0;
 
   std::atomic<double> clock_ns_{0};
-  std::unique_ptr<std::array<std::atomic<double>, Queue::kCapacity>> finished_ns_ = std::make_unique<std::array<std::atomic<double>, Queue::kCapacity>>();
+  std::unique_ptr<std::array<std::atomic<double>, Queue::kCapacity>> finished_ns_ =
+      std::make_unique<std::array<std::atomic<double>, Queue::kCapacity>>();
   std::atomic<bool> cancelled_{false};
   std::atomic<uint64_t> cancel_through_{0};  // requests up to this number are dropped
   std::mutex pending_mutex_;

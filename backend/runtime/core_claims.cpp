@@ -15,14 +15,16 @@ namespace {
 
 std::string directory() {
   if (const char* own = std::getenv("TRNSIM_RUNTIME_DIR"); own && *own) return own;
-  if (const char* run = std::getenv("XDG_RUNTIME_DIR"); run && *run && access(run, W_OK) == 0) return std::string(run) + "/trnsim";
+  if (const char* run = std::getenv("XDG_RUNTIME_DIR"); run && *run && access(run, W_OK) == 0)
+    return std::string(run) + "/trnsim";
   return "/tmp/trnsim-" + std::to_string(getuid());
 }
 
 // A directory in /tmp that somebody else made is not ours to trust.
 std::string usable_directory() {
   const std::string path = directory();
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) fail(NRT_FAILURE, "cannot make " + path + ": " + std::strerror(errno));
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+    fail(NRT_FAILURE, "cannot make " + path + ": " + std::strerror(errno));
   struct stat s;
   if (stat(path.c_str(), &s) != 0 || !S_ISDIR(s.st_mode) || s.st_uid != getuid())
     fail(NRT_FAILURE, path + " is not a directory of this user; set TRNSIM_RUNTIME_DIR");
@@ -73,7 +75,8 @@ void CoreClaims::release_last(size_t n) {
   }
 }
 
-// Closing any descriptor of a file drops this process's locks on it, so a process that holds cores must not ask; it knows its own.
+// Closing any descriptor of a file drops this process's locks on it, so a process that holds cores must not ask; it
+// knows its own.
 pid_t owner_of(int physical_core) {
   const int file = open_file(physical_core, 0);
   if (file < 0) return 0;

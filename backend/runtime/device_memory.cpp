@@ -11,7 +11,8 @@
 namespace trn::runtime {
 namespace {
 
-// Neuron docs, device-memory: the runtime reserves 96 MB per physical core for micro-code ("Model Code" of an idle core).
+// Neuron docs, device-memory: the runtime reserves 96 MB per physical core for micro-code ("Model Code" of an idle
+// core).
 constexpr int64_t kMicrocodeBytes = int64_t{96} << 20;
 
 struct Column {
@@ -69,7 +70,8 @@ HbmStack& DeviceMemory::stack() {
   std::call_once(made_, [&] {
     stack_ = std::make_unique<HbmStack>(capacity_);
     base_ = stack_->allocate(microcode_);
-    if (!base_) fail(NRT_RESOURCE, "HBM of " + human(capacity_) + " has no room for " + human(microcode_) + " of micro-code");
+    if (!base_)
+      fail(NRT_RESOURCE, "HBM of " + human(capacity_) + " has no room for " + human(microcode_) + " of micro-code");
   });
   return *stack_;
 }
@@ -92,7 +94,8 @@ void DeviceMemory::free(std::byte* at, Usage usage) {
   stack().free(at);
 }
 
-// Micro-code is the first block, so addresses count from it; each stack has its own 64 GB window of the chip's address space (assumed).
+// Micro-code is the first block, so addresses count from it; each stack has its own 64 GB window of the chip's address
+// space (assumed).
 uint64_t DeviceMemory::physical_address(const std::byte* at) {
   stack();
   return (static_cast<uint64_t>(place_.hbm) << 36) + static_cast<uint64_t>(at - base_);
@@ -115,16 +118,19 @@ std::string DeviceMemory::table() const {
 
 void DeviceMemory::out_of_memory(int64_t bytes, Usage usage, std::string_view name) {
   const std::string where = "ND " + std::to_string(place_.device) + ":NC " + std::to_string(place_.core);
-  const std::string what =
-      "Failed to allocate " + human(bytes) + " (alignment: none, usage: " + kColumns[static_cast<size_t>(usage)].usage + ") on " + where;
+  const std::string what = "Failed to allocate " + human(bytes) +
+                           " (alignment: none, usage: " + kColumns[static_cast<size_t>(usage)].usage + ") on " + where;
   const HbmStack::Statistics s = stack().statistics();
   const std::string tab = table();
   log(Level::error, Component::tdrv, "dmem_alloc_internal", "Failed to alloc DEVICE memory: " + std::to_string(bytes));
   log(Level::error, Component::tdrv, "log_dev_mem", what);
   log(Level::error, Component::tdrv, "log_dev_mem_usage_table", "Displaying Current Memory Utilization:\n" + tab);
-  write_file("/tmp/neuron_mem_table_device_" + std::to_string(place_.device) + "_hbm_" + std::to_string(place_.hbm) + ".log", what + "\n" + tab);
-  fail(NRT_RESOURCE, "Allocation Failure (OOM): dmem_alloc_internal: " + what + " for " + (name.empty() ? "UNKNOWN" : std::string(name)) + ": " +
-                         human(s.used) + " of " + human(s.capacity) + " in use, largest free block " + human(s.largest_free));
+  write_file(
+      "/tmp/neuron_mem_table_device_" + std::to_string(place_.device) + "_hbm_" + std::to_string(place_.hbm) + ".log",
+      what + "\n" + tab);
+  fail(NRT_RESOURCE, "Allocation Failure (OOM): dmem_alloc_internal: " + what + " for " +
+                         (name.empty() ? "UNKNOWN" : std::string(name)) + ": " + human(s.used) + " of " +
+                         human(s.capacity) + " in use, largest free block " + human(s.largest_free));
 }
 
 }  // namespace trn::runtime

@@ -12,8 +12,18 @@ namespace trn::runtime {
 
 // What HBM is used for: the columns of the runtime's usage table (Neuron docs: device-memory).
 enum class Usage : unsigned char {
-  model_code, model_constants, tensors, shared_scratchpad, scratchpad, runtime, dma_rings_io, dma_rings_spill, dma_rings_collectives,
-  dma_rings_runtime, collectives, profiler_buffers,
+  model_code,
+  model_constants,
+  tensors,
+  shared_scratchpad,
+  scratchpad,
+  runtime,
+  dma_rings_io,
+  dma_rings_spill,
+  dma_rings_collectives,
+  dma_rings_runtime,
+  collectives,
+  profiler_buffers,
 };
 inline constexpr size_t kUsages = 12;
 
@@ -26,7 +36,8 @@ class DeviceMemory {
   };
   DeviceMemory(int64_t capacity, int physical_cores, Place place);
 
-  // Throws StatusError (NRT_RESOURCE) with the text that users of the Neuron runtime search for, after logging who uses what.
+  // Throws StatusError (NRT_RESOURCE) with the text that users of the Neuron runtime search for, after logging who uses
+  // what.
   std::byte* allocate(int64_t bytes, Usage usage, std::string_view name);
   void free(std::byte* at, Usage usage);
   bool fits(int64_t bytes) { return stack().statistics().largest_free >= bytes; }

@@ -20,9 +20,9 @@ class SpinLock {
   std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
 };
 
-// The objects behind the C API's opaque pointers. A handle is no address but kind (4 bits), generation (28) and index (32): null, garbage, freed
-// and foreign handles are all told apart from live ones without touching memory that is not ours. Objects are built once and reused, so that a
-// tensor slice costs no allocation; T::reset() makes one blank.
+// The objects behind the C API's opaque pointers. A handle is no address but kind (4 bits), generation (28) and index
+// (32): null, garbage, freed and foreign handles are all told apart from live ones without touching memory that is not
+// ours. Objects are built once and reused, so that a tensor slice costs no allocation; T::reset() makes one blank.
 template <class T, unsigned kind>
 class HandleTable {
  public:
@@ -55,8 +55,8 @@ class HandleTable {
     return (generation & kGenerations) == (bits >> 32 & kGenerations) && generation & 1 ? &s.object : nullptr;
   }
 
-  // Gives the object to take() for what must outlive it, then makes it blank. False if it was not live; the second of two racing callers gets
-  // false. take() runs under the table's lock.
+  // Gives the object to take() for what must outlive it, then makes it blank. False if it was not live; the second of
+  // two racing callers gets false. take() runs under the table's lock.
   template <class Take>
   bool release(const void* handle, Take&& take) {
     if (!find(handle)) return false;

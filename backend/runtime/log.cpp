@@ -35,7 +35,8 @@ struct Settings {
   bool syslog;
   Settings() {
     const Level all = level_from("NEURON_RT_LOG_LEVEL", Level::error);
-    for (size_t i = 0; i < levels.size(); ++i) levels[i] = level_from((std::string("NEURON_RT_LOG_LEVEL_") + kComponents[i]).c_str(), all);
+    for (size_t i = 0; i < levels.size(); ++i)
+      levels[i] = level_from((std::string("NEURON_RT_LOG_LEVEL_") + kComponents[i]).c_str(), all);
     const char* place = std::getenv("NEURON_RT_LOG_LOCATION");
     syslog = place && strcasecmp(place, "syslog") == 0;
   }
@@ -64,8 +65,9 @@ void log(Level level, Component c, std::string_view function, std::string_view t
   char stamp[32];
   std::strftime(stamp, sizeof stamp, "%Y-%b-%d %H:%M:%S", &utc);
   // One call, so that lines of several threads and processes do not mix.
-  std::fprintf(stderr, "%s.%06ld %5d:%-5ld %6s  %-43s %.*s\n", stamp, static_cast<long>(now.tv_usec), static_cast<int>(getpid()),
-               static_cast<long>(syscall(SYS_gettid)), kLevels[static_cast<size_t>(level)], where.c_str(), size, text.data());
+  std::fprintf(stderr, "%s.%06ld %5d:%-5ld %6s  %-43s %.*s\n", stamp, static_cast<long>(now.tv_usec),
+               static_cast<int>(getpid()), static_cast<long>(syscall(SYS_gettid)), kLevels[static_cast<size_t>(level)],
+               where.c_str(), size, text.data());
 }
 
 }  // namespace trn::runtime

@@ -41,7 +41,8 @@ const Instance& instance() {
   constexpr const char* name = "TRNSIM_INSTANCE";
   const std::string_view text = variable(name);
   if (text.empty()) return kInstances.front();
-  const auto found = std::find_if(kInstances.begin(), kInstances.end(), [&](const Instance& i) { return i.name == text; });
+  const auto found =
+      std::find_if(kInstances.begin(), kInstances.end(), [&](const Instance& i) { return i.name == text; });
   if (found == kInstances.end()) bad(name, text, "must be trn2.3xlarge, trn2.48xlarge or trn2u.48xlarge");
   return *found;
 }
@@ -99,7 +100,8 @@ Machine machine_from_environment() {
     m.any = whole_number("NEURON_RT_NUM_CORES", variable("NEURON_RT_NUM_CORES"), 0, 0, m.total);
   }
   m.exec_timeout_s = whole_number("NEURON_RT_EXEC_TIMEOUT", variable("NEURON_RT_EXEC_TIMEOUT"), 30, 1, 1 << 30);
-  m.max_inflight = whole_number("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", variable("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"), 0, 0, 1 << 20);
+  m.max_inflight = whole_number("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS",
+                                variable("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"), 0, 0, 1 << 20);
   return m;
 }
 

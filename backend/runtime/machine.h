@@ -30,14 +30,14 @@ struct Machine {
   Instance instance;
   const Spec* spec;
   int lnc = 2;
-  int total = 0;                // logical cores of the instance
-  std::vector<int> wanted;      // NEURON_RT_VISIBLE_CORES, or all
-  int any = 0;                  // > 0: so many of `wanted`, whichever are free
+  int total = 0;            // logical cores of the instance
+  std::vector<int> wanted;  // NEURON_RT_VISIBLE_CORES, or all
+  int any = 0;              // > 0: so many of `wanted`, whichever are free
   double exec_timeout_s = 30;
   int max_inflight = 0;
 
   int visible() const { return any ? any : static_cast<int>(wanted.size()); }
-  int64_t hbm_bytes() const;    // of one logical core
+  int64_t hbm_bytes() const;  // of one logical core
 };
 
 // Throws StatusError (NRT_INVALID) or trn::Error for a value that makes no sense, naming the variable.

@@ -27,8 +27,9 @@ void check_fits(const Program& p, const Core& core) {
   if (p.target != s.name && p.target != name(s.generation))
     fail(NRT_INVALID, "Program " + p.name + " is compiled for " + p.target + ", this machine is " + s.name);
   if (p.cores > core.physical_cores())
-    fail(NRT_LOAD_NOT_ENOUGH_NC, "Program " + p.name + " needs " + std::to_string(p.cores) + " physical cores, a logical core has " +
-                                     std::to_string(core.physical_cores()) + " (NEURON_LOGICAL_NC_CONFIG)");
+    fail(NRT_LOAD_NOT_ENOUGH_NC, "Program " + p.name + " needs " + std::to_string(p.cores) +
+                                     " physical cores, a logical core has " + std::to_string(core.physical_cores()) +
+                                     " (NEURON_LOGICAL_NC_CONFIG)");
   if (const Verdict broken = check(p, s)) throw Error(broken->fault, broken->rule, p.name);
 }
 
@@ -38,17 +39,22 @@ void check_constant(const Program& p, const Slot& s) {
     throw Error(Fault::illegal, "constant " + s.name + " lies outside the Program's constants", p.name);
 }
 
-constexpr int64_t aligned(int64_t n) { return (n + HbmStack::kAlignment - 1) / HbmStack::kAlignment * HbmStack::kAlignment; }
+constexpr int64_t aligned(int64_t n) {
+  return (n + HbmStack::kAlignment - 1) / HbmStack::kAlignment * HbmStack::kAlignment;
+}
 
 // The tensor's first `bytes` bytes, if the core can use it.
-std::span<std::byte> memory_for(const Executable& e, const Executable::Bound& b, const Tensor& t, uint64_t offset, uint64_t size, bool needs_memory) {
+std::span<std::byte> memory_for(const Executable& e, const Executable::Bound& b, const Tensor& t, uint64_t offset,
+                                uint64_t size, bool needs_memory) {
   const std::string& slot = e.program().slots[b.slot].name;
   if (size < static_cast<uint64_t>(b.bytes) || offset > t.size || size > t.size - offset)
-    fail(NRT_INVALID, "the tensor for " + slot + " of " + e.program().name + " has " + std::to_string(std::min<uint64_t>(size, t.size)) +
-                          " bytes, the Program needs " + std::to_string(b.bytes));
+    fail(NRT_INVALID, "the tensor for " + slot + " of " + e.program().name + " has " +
+                          std::to_string(std::min<uint64_t>(size, t.size)) + " bytes, the Program needs " +
+                          std::to_string(b.bytes));
   if (t.core() && t.core() != &e.core())
-    fail(NRT_INVALID, "the tensor for " + slot + " of " + e.program().name + " is on core " + std::to_string(t.core()->index()) +
-                          ", the Program on core " + std::to_string(e.core().index()));
+    fail(NRT_INVALID, "the tensor for " + slot + " of " + e.program().name + " is on core " +
+                          std::to_string(t.core()->index()) + ", the Program on core " +
+                          std::to_string(e.core().index()));
   std::byte* data = t.data();
   if (!data && needs_memory) fail(NRT_INVALID, "the tensor for " + slot + " of " + e.program().name + " has no memory");
   return {data ? data + offset : nullptr, static_cast<size_t>(b.bytes)};
@@ -82,9 +88,12 @@ void* tensor_named(TensorSet& set, size_t& place, std::string_view name) {
 [[noreturn]] void unknown_name(const Executable& e, const TensorSet& set, SlotUse use) {
   for (size_t i = 0; i < set.count; ++i) {
     const auto& slots = e.program().slots;
-    const auto fits = [&](const Slot& s) { return s.name == set.entries[i].name && (s.use == use || s.use == SlotUse::inout); };
+    const auto fits = [&](const Slot& s) {
+      return s.name == set.entries[i].name && (s.use == use || s.use == SlotUse::inout);
+    };
     if (std::none_of(slots.begin(), slots.end(), fits))
-      fail(NRT_INVALID, "Program " + e.program().name + " has no " + std::string(trn::name(use)) + " named " + set.entries[i].name);
+      fail(NRT_INVALID,
+           "Program " + e.program().name + " has no " + std::string(trn::name(use)) + " named " + set.entries[i].name);
   }
   fail(NRT_FAILURE, "a tensor set changed while it was used");
 }
@@ -100,16 +109,15 @@ Executable::Executable(Program program, Core& core) : core_(core) {
   for (uint32_t i = 0; i < p.slots.size(); ++i) {
     const Slot& s = p.slots[i];
     switch (s.use) {
-      case SlotUse::constant:
-        check_constant(p, s);
-        break;
+      case SlotUse::constant: check_constant(p, s); break;
       case SlotUse::scratch:
         scratch_.push_back({i, scratch, s.bytes});
-        if (s.bytes < 0 || s.bytes > core.memory().capacity() || (scratch += aligned(s.bytes)) > core.memory().capacity())
-          fail(NRT_RESOURCE, "Allocation Failure (OOM): the scratch buffers of " + p.name + " are larger than the core's HBM");
+        if (s.bytes < 0 || s.bytes > core.memory().capacity() ||
+            (scratch += aligned(s.bytes)) > core.memory().capacity())
+          fail(NRT_RESOURCE,
+               "Allocation Failure (OOM): the scratch buffers of " + p.name + " are larger than the core's HBM");
         break;
-      default:
-        bound_.push_back({i, s.use, s.bytes});
+      default: bound_.push_back({i, s.use, s.bytes});
     }
   }
   core.reserve_scratch(scratch);
@@ -122,7 +130,8 @@ void Executable::place_constants() {
   const HbmAccess access(core_.memory().stack());
   std::memcpy(constants_, p.constants.data(), p.constants.size());
   for (size_t i = 0; i < p.slots.size(); ++i)
-    if (p.slots[i].use == SlotUse::constant) prepared_[i] = {constants_ + p.slots[i].constant_offset, static_cast<size_t>(p.slots[i].bytes)};
+    if (p.slots[i].use == SlotUse::constant)
+      prepared_[i] = {constants_ + p.slots[i].constant_offset, static_cast<size_t>(p.slots[i].bytes)};
 }
 
 Executable::~Executable() {
@@ -193,11 +202,13 @@ Launch* bind(Executable& e, TensorSet& inputs, TensorSet& outputs, bool needs_me
     void* read = b.use == SlotUse::output ? nullptr : tensor_named(inputs, in, name);
     void* written = b.use == SlotUse::input ? nullptr : tensor_named(outputs, out, name);
     if (!read && !written)
-      fail(NRT_INVALID, "Program " + e.program().name + " needs an " + (b.use == SlotUse::output ? "output" : "input") + " named " + name);
+      fail(NRT_INVALID, "Program " + e.program().name + " needs an " + (b.use == SlotUse::output ? "output" : "input") +
+                            " named " + name);
     const Tensor& t = tensor(written ? written : read);
     const auto memory = memory_for(e, b, t, 0, t.size, needs_memory);
     if (read && written && tensor(read).data() != t.data())
-      fail(NRT_INVALID, name + " of " + e.program().name + " is read and written in place, so both tensors must be the same memory");
+      fail(NRT_INVALID,
+           name + " of " + e.program().name + " is read and written in place, so both tensors must be the same memory");
     l->slots[b.slot] = memory;
     if (b.use != SlotUse::input) l->written.push_back(written ? written : read);
   }

@@ -87,7 +87,8 @@ void* load(Program program, Core& core);
 // Waits for its queued launches.
 void unload(void* handle);
 
-// A launch with the sets' tensors, matched by name; StatusError (NRT_INVALID) for a missing or unknown name, a foreign core, a small tensor.
+// A launch with the sets' tensors, matched by name; StatusError (NRT_INVALID) for a missing or unknown name, a foreign
+// core, a small tensor.
 Launch* bind(Executable& e, TensorSet& inputs, TensorSet& outputs, bool needs_memory);
 
 // The same by position.

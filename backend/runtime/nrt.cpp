@@ -65,7 +65,8 @@ void copy_out(const T& value, T* out, size_t size) {
 extern "C" {
 
 const char* nrt_get_status_as_str(NRT_STATUS status) {
-  const auto found = std::find_if(kStatusNames.begin(), kStatusNames.end(), [&](const StatusName& n) { return n.status == status; });
+  const auto found =
+      std::find_if(kStatusNames.begin(), kStatusNames.end(), [&](const StatusName& n) { return n.status == status; });
   return found == kStatusNames.end() ? "UNKNOWN_STATUS" : found->name;
 }
 
@@ -92,12 +93,15 @@ NRT_STATUS nrt_get_instance_info(nrt_instance_info_t* info, size_t instance_info
 
 NRT_STATUS nrt_init(nrt_framework_type_t framework, const char*, const char*) {
   return call_any_time(__func__, [&] {
-    if (framework <= NRT_FRAMEWORK_TYPE_INVALID || framework > NRT_FRAMEWORK_TYPE_PRECHECK) fail(NRT_INVALID, "this is no framework type");
+    if (framework <= NRT_FRAMEWORK_TYPE_INVALID || framework > NRT_FRAMEWORK_TYPE_PRECHECK)
+      fail(NRT_INVALID, "this is no framework type");
     open_process();
   });
 }
 
-void nrt_close(void) { call_any_time(__func__, [] { close_process(); }); }
+void nrt_close(void) {
+  call_any_time(__func__, [] { close_process(); });
+}
 
 NRT_STATUS nrt_get_total_vnc_count(uint32_t* vnc_count) {
   return call_any_time(__func__, [&] {
@@ -116,10 +120,12 @@ NRT_STATUS nrt_get_visible_vnc_count(uint32_t* vnc_count) {
 NRT_STATUS nrt_get_total_nc_count(uint32_t* vnc_count) { return nrt_get_total_vnc_count(vnc_count); }
 NRT_STATUS nrt_get_visible_nc_count(uint32_t* vnc_count) { return nrt_get_visible_vnc_count(vnc_count); }
 
-NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t* stats, size_t stats_size_in, size_t* stats_size_out) {
+NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t* stats, size_t stats_size_in,
+                                    size_t* stats_size_out) {
   return call(__func__, [&] {
     DeviceMemory& memory = core(vnc).memory();
-    copy_out(nrt_vnc_memory_stats_t{static_cast<size_t>(memory.used()), static_cast<size_t>(memory.capacity())}, stats, stats_size_in);
+    copy_out(nrt_vnc_memory_stats_t{static_cast<size_t>(memory.used()), static_cast<size_t>(memory.capacity())}, stats,
+             stats_size_in);
     if (stats_size_out) *stats_size_out = std::min(stats_size_in, sizeof *stats);
   });
 }
@@ -127,7 +133,8 @@ NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t* stats,
 // Device ids of the simulator are those of the host; it has no peer DMA, routing tables or network adapters.
 NRT_STATUS nrt_host_device_id_get(int neuron_dev, uint32_t* host_device_id) {
   return call(__func__, [&] {
-    if (neuron_dev < 0 || neuron_dev >= process().machine.instance.chips) fail(NRT_INVALID, "there is no such Neuron device");
+    if (neuron_dev < 0 || neuron_dev >= process().machine.instance.chips)
+      fail(NRT_INVALID, "there is no such Neuron device");
     required(host_device_id, "host_device_id") = static_cast<uint32_t>(neuron_dev);
   });
 }

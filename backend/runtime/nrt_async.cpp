@@ -14,11 +14,13 @@ constexpr int kQueues[NRTA_XU_TYPE_NUM] = {2, 2, 2, 1, 3};
 
 void check_queue(int unit, int queue) {
   if (unit < 0 || unit >= NRTA_XU_TYPE_NUM) fail(NRT_INVALID, "this is no execution unit");
-  if (queue < 0 || queue >= kQueues[unit]) fail(NRT_INVALID, "the unit has queues 0 to " + std::to_string(kQueues[unit] - 1));
+  if (queue < 0 || queue >= kQueues[unit])
+    fail(NRT_INVALID, "the unit has queues 0 to " + std::to_string(kQueues[unit] - 1));
 }
 
 void check_tracker(const nrta_error_tracker_t* tracker) {
-  if (tracker && !error_trackers().find(tracker)) fail(NRT_INVALID_HANDLE, "this is no error tracker, or it is destroyed");
+  if (tracker && !error_trackers().find(tracker))
+    fail(NRT_INVALID_HANDLE, "this is no error tracker, or it is destroyed");
 }
 
 void submit(Planned p, int queue, nrta_error_tracker_t* err, nrta_seq_t* seq) {
@@ -39,34 +41,37 @@ ErrorTracker& tracker(const nrta_error_tracker_t* handle) {
 
 extern "C" {
 
-NRT_STATUS nrta_tensor_write(nrt_tensor_t* t, const void* buf, uint64_t offset, uint64_t size, int queue, nrta_error_tracker_t* err,
-                             nrta_seq_t* req_sequence) {
+NRT_STATUS nrta_tensor_write(nrt_tensor_t* t, const void* buf, uint64_t offset, uint64_t size, int queue,
+                             nrta_error_tracker_t* err, nrta_seq_t* req_sequence) {
   return call(__func__, [&] { submit(plan_write(tensor(t), buf, offset, size), queue, err, req_sequence); });
 }
 
-NRT_STATUS nrta_tensor_read(void* buf, nrt_tensor_t* t, uint64_t offset, uint64_t size, int queue, nrta_error_tracker_t* err,
-                            nrta_seq_t* req_sequence) {
+NRT_STATUS nrta_tensor_read(void* buf, nrt_tensor_t* t, uint64_t offset, uint64_t size, int queue,
+                            nrta_error_tracker_t* err, nrta_seq_t* req_sequence) {
   return call(__func__, [&] { submit(plan_read(tensor(t), buf, offset, size), queue, err, req_sequence); });
 }
 
-NRT_STATUS nrta_tensor_copy(nrt_tensor_t* src, uint64_t src_offset, nrt_tensor_t* dst, uint64_t dst_offset, uint64_t size, int queue,
-                            nrta_error_tracker_t* err, nrta_seq_t* req_sequence) {
-  return call(__func__, [&] { submit(plan_copy(tensor(src), src_offset, tensor(dst), dst_offset, size), queue, err, req_sequence); });
+NRT_STATUS nrta_tensor_copy(nrt_tensor_t* src, uint64_t src_offset, nrt_tensor_t* dst, uint64_t dst_offset,
+                            uint64_t size, int queue, nrta_error_tracker_t* err, nrta_seq_t* req_sequence) {
+  return call(__func__, [&] {
+    submit(plan_copy(tensor(src), src_offset, tensor(dst), dst_offset, size), queue, err, req_sequence);
+  });
 }
 
-NRT_STATUS nrta_execute_schedule(nrt_model_t* handle, const nrt_tensor_set_t* input, nrt_tensor_set_t* output, int queue,
-                                 nrta_error_tracker_t* err, nrta_seq_t* req_sequence) {
+NRT_STATUS nrta_execute_schedule(nrt_model_t* handle, const nrt_tensor_set_t* input, nrt_tensor_set_t* output,
+                                 int queue, nrta_error_tracker_t* err, nrta_seq_t* req_sequence) {
   return call(__func__, [&] {
     Executable& e = model(handle);
     check_queue(NRTA_XU_COMPUTE, queue);
     check_tracker(err);
     Launch* l = bind(e, tensor_set(input), tensor_set(output), current_mode() != Mode::time);
-    submit({e.core(), NRTA_XU_COMPUTE, Work{.kind = WorkKind::launch, .value = 1, .launch = l}}, queue, err, req_sequence);
+    submit({e.core(), NRTA_XU_COMPUTE, Work{.kind = WorkKind::launch, .value = 1, .launch = l}}, queue, err,
+           req_sequence);
   });
 }
 
-NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t*, nrt_tensor_list_t*, nrt_tensor_list_t*, nrt_dtype_t, nrt_op_type_t, nrt_cc_op_type_t,
-                           nrt_cc_context_t**) {
+NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t*, nrt_tensor_list_t*, nrt_tensor_list_t*, nrt_dtype_t, nrt_op_type_t,
+                           nrt_cc_op_type_t, nrt_cc_context_t**) {
   return call(__func__, [] { not_modelled("a collective operation"); });
 }
 

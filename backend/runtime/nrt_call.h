@@ -50,6 +50,8 @@ T& required(T* out, const char* name) {
 
 inline std::string_view optional_text(const char* text) { return text ? std::string_view(text) : std::string_view(); }
 
-[[noreturn]] inline void not_modelled(const std::string& what) { fail(NRT_FAILURE, what + " is not in this version of the simulator"); }
+[[noreturn]] inline void not_modelled(const std::string& what) {
+  fail(NRT_FAILURE, what + " is not in this version of the simulator");
+}
 
 }  // namespace trn::runtime

@@ -24,7 +24,8 @@ nrt_tensor_info_array_t* tensor_info(const Executable& e) {
     count += uses;
     dims += uses * p.slots[b.slot].shape.size();
   }
-  const size_t head = offsetof(nrt_tensor_info_array_t, tensor_array) + std::max<size_t>(count, 1) * sizeof(nrt_tensor_info_t);
+  const size_t head =
+      offsetof(nrt_tensor_info_array_t, tensor_array) + std::max<size_t>(count, 1) * sizeof(nrt_tensor_info_t);
   auto* array = static_cast<nrt_tensor_info_array_t*>(std::calloc(1, head + dims * sizeof(uint32_t)));
   if (!array) throw std::bad_alloc();
   array->tensor_count = count;
@@ -77,7 +78,8 @@ NRT_STATUS nrt_get_model_instance_count(nrt_model_t* handle, uint32_t* instance_
   });
 }
 
-NRT_STATUS nrt_get_model_info(const nrt_model_t* handle, nrt_model_info_t* info, size_t info_size_in, size_t* info_size_out) {
+NRT_STATUS nrt_get_model_info(const nrt_model_t* handle, nrt_model_info_t* info, size_t info_size_in,
+                              size_t* info_size_out) {
   return call(__func__, [&] {
     const nrt_model_info_t i{static_cast<uint32_t>(model(handle).core().index())};
     const size_t size = std::min(info_size_in, sizeof i);
@@ -94,7 +96,8 @@ NRT_STATUS nrt_memcpy_to_device(void* dest, const void* src, size_t size) {
     for (const auto& core : process().cores) {
       DeviceMemory& memory = core->memory();
       if (!memory.stack().owns(dest)) continue;
-      if (!memory.stack().owns(static_cast<char*>(dest) + size - 1)) fail(NRT_INVALID, "the copy ends outside device memory");
+      if (!memory.stack().owns(static_cast<char*>(dest) + size - 1))
+        fail(NRT_INVALID, "the copy ends outside device memory");
       const trn::HbmAccess access(memory.stack());
       std::memcpy(dest, src, size);
       return;
@@ -119,11 +122,13 @@ NRT_STATUS nrt_barrier(int32_t vnc, uint32_t g_device_id, uint32_t g_device_coun
   return call(__func__, [&] { only_one_worker(vnc, g_device_id, g_device_count); });
 }
 
-NRT_STATUS nrt_all_gather(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count, uint32_t rank_input_size, void* input, void* output) {
+NRT_STATUS nrt_all_gather(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count, uint32_t rank_input_size,
+                          void* input, void* output) {
   return call(__func__, [&] {
     only_one_worker(vnc, g_device_id, g_device_count);
     if (rank_input_size == 0) return;
-    std::memmove(&required(static_cast<char*>(output), "output"), &required(static_cast<char*>(input), "input"), rank_input_size);
+    std::memmove(&required(static_cast<char*>(output), "output"), &required(static_cast<char*>(input), "input"),
+                 rank_input_size);
   });
 }
 

@@ -46,12 +46,13 @@ NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int32_t vnc, int32_t, n
     if (!neff_bytes) fail(NRT_INVALID, "neff_bytes is null");
     if (vnc < -1) fail(NRT_INVALID, "vnc is a core or -1");
     Core& where = vnc == -1 ? free_core() : core(vnc);
-    *result = static_cast<nrt_model_t*>(load(trn::from_container({static_cast<const std::byte*>(neff_bytes), size}), where));
+    *result =
+        static_cast<nrt_model_t*>(load(trn::from_container({static_cast<const std::byte*>(neff_bytes), size}), where));
   });
 }
 
-NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count, uint32_t ctx_device_id,
-                                uint32_t ctx_device_count, nrt_model_t** result) {
+NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
+                                uint32_t ctx_device_id, uint32_t ctx_device_count, nrt_model_t** result) {
   if (ctx_device_count == 1 && ctx_device_id == 0) return nrt_load(neff_bytes, size, vnc, vnc_count, result);
   return call(__func__, [] { not_modelled("a collective of several workers"); });
 }
@@ -66,7 +67,9 @@ NRT_STATUS nrt_get_model_vnc_count(const nrt_model_t* handle, uint32_t* vnc_coun
     required(vnc_count, "vnc_count") = 1;  // a Program is for one logical core
   });
 }
-NRT_STATUS nrt_get_model_nc_count(const nrt_model_t* handle, uint32_t* vnc_count) { return nrt_get_model_vnc_count(handle, vnc_count); }
+NRT_STATUS nrt_get_model_nc_count(const nrt_model_t* handle, uint32_t* vnc_count) {
+  return nrt_get_model_vnc_count(handle, vnc_count);
+}
 
 NRT_STATUS nrt_allocate_tensor_set(nrt_tensor_set_t** result) {
   return call(__func__, [&] {
@@ -79,7 +82,8 @@ NRT_STATUS nrt_allocate_tensor_set(nrt_tensor_set_t** result) {
 
 void nrt_destroy_tensor_set(nrt_tensor_set_t** set) {
   call(__func__, [&] {
-    if (!tensor_sets().release(required(set, "tensor_set"))) fail(NRT_INVALID_HANDLE, "this is no tensor set, or it is destroyed already");
+    if (!tensor_sets().release(required(set, "tensor_set")))
+      fail(NRT_INVALID_HANDLE, "this is no tensor set, or it is destroyed already");
     *set = nullptr;
   });
 }
@@ -108,7 +112,8 @@ NRT_STATUS nrt_execute(nrt_model_t* handle, const nrt_tensor_set_t* input_set, n
   return call(__func__, [&] { execute(handle, input_set, output_set, 1); });
 }
 
-NRT_STATUS nrt_execute_repeat(nrt_model_t* handle, const nrt_tensor_set_t* input_set, nrt_tensor_set_t* output_set, int repeat_count) {
+NRT_STATUS nrt_execute_repeat(nrt_model_t* handle, const nrt_tensor_set_t* input_set, nrt_tensor_set_t* output_set,
+                              int repeat_count) {
   return call(__func__, [&] { execute(handle, input_set, output_set, repeat_count); });
 }
 }

@@ -108,7 +108,8 @@ NRT_STATUS nrt_sim_event_create(nrt_sim_event_t** result) {
 void nrt_sim_event_destroy(nrt_sim_event_t** handle) {
   call(__func__, [&] {
     Mark* mark = nullptr;
-    if (!events().release(required(handle, "event"), [&](Event& e) { mark = e.mark; })) fail(NRT_INVALID_HANDLE, "this is no event, or it is destroyed already");
+    if (!events().release(required(handle, "event"), [&](Event& e) { mark = e.mark; }))
+      fail(NRT_INVALID_HANDLE, "this is no event, or it is destroyed already");
     let_go(mark);
     *handle = nullptr;
   });
@@ -166,13 +167,16 @@ NRT_STATUS nrt_sim_event_time(nrt_sim_event_t* handle, double* ns) {
 uint32_t nrt_sim_intern(const char* text) { return text ? intern(text) : 0; }
 void nrt_sim_set_source(uint32_t interned) { set_source(interned); }
 
-NRT_STATUS nrt_sim_execute(nrt_model_t* handle, const nrt_sim_binding_t* bindings, size_t count, nrta_error_tracker_t* err,
-                           nrta_seq_t* req_sequence) {
+NRT_STATUS nrt_sim_execute(nrt_model_t* handle, const nrt_sim_binding_t* bindings, size_t count,
+                           nrta_error_tracker_t* err, nrta_seq_t* req_sequence) {
   return call(__func__, [&] {
     Executable& e = model(handle);
     if (count && !bindings) fail(NRT_INVALID, "bindings is null");
     if (err && !error_trackers().find(err)) fail(NRT_INVALID_HANDLE, "this is no error tracker, or it is destroyed");
-    Work w{.kind = WorkKind::launch, .value = 1, .launch = bind(e, {bindings, count}, current_mode() != Mode::time), .tracker = err};
+    Work w{.kind = WorkKind::launch,
+           .value = 1,
+           .launch = bind(e, {bindings, count}, current_mode() != Mode::time),
+           .tracker = err};
     const nrta_seq_t seq = e.core().submit(w, NRTA_XU_COMPUTE);
     if (req_sequence) *req_sequence = seq;
   });
@@ -216,7 +220,8 @@ nrt_sim_mode_t nrt_sim_get_mode(void) {
 NRT_STATUS nrt_sim_get_counters(nrt_sim_counters_t* result, size_t size) {
   return call_any_time(__func__, [&] {
     const Counters& c = counters();
-    const nrt_sim_counters_t now{c.launches, c.timings, c.timings_cached, c.loads, c.errors, c.bytes_to_device, c.bytes_to_host, c.device_ns};
+    const nrt_sim_counters_t now{c.launches, c.timings,         c.timings_cached, c.loads,
+                                 c.errors,   c.bytes_to_device, c.bytes_to_host,  c.device_ns};
     std::memcpy(&required(result, "counters"), &now, std::min(size, sizeof now));
   });
 }

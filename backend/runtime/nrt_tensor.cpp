@@ -32,7 +32,8 @@ void check_op(const Tensor& t, const nrt_tensor_batch_op_t& op) {
 
 extern "C" {
 
-NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t placement, int vnc, size_t size, const char* name, nrt_tensor_t** result) {
+NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t placement, int vnc, size_t size, const char* name,
+                               nrt_tensor_t** result) {
   return call(__func__, [&] {
     required(result, "tensor") = nullptr;
     void* made = nullptr;
@@ -47,14 +48,16 @@ NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t placement, int vnc, size_t
 }
 
 NRT_STATUS nrt_tensor_allocate_empty(const char* name, nrt_tensor_t** result) {
-  return call(__func__, [&] { required(result, "tensor") = static_cast<nrt_tensor_t*>(allocate_empty(optional_text(name))); });
+  return call(__func__,
+              [&] { required(result, "tensor") = static_cast<nrt_tensor_t*>(allocate_empty(optional_text(name))); });
 }
 
 NRT_STATUS nrt_tensor_attach_buffer(nrt_tensor_t* t, void* buffer, size_t size) {
   return call(__func__, [&] { attach(tensor(t), buffer, size); });
 }
 
-NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* source, size_t offset, size_t size, const char* name, nrt_tensor_t** slice) {
+NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* source, size_t offset, size_t size, const char* name,
+                                     nrt_tensor_t** slice) {
   return call(__func__, [&] {
     required(slice, "tensor_slice") = nullptr;
     *slice = static_cast<nrt_tensor_t*>(allocate_slice(tensor(source), offset, size, optional_text(name)));
@@ -80,14 +83,16 @@ NRT_STATUS nrt_tensor_memset(nrt_tensor_t* t, uint64_t offset, int value, size_t
   return call(__func__, [&] { fill(tensor(t), offset, value, size); });
 }
 
-NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tensor_t* dst, size_t dst_offset, size_t size) {
+NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tensor_t* dst, size_t dst_offset,
+                           size_t size) {
   return call(__func__, [&] { copy(tensor(src), src_offset, tensor(dst), dst_offset, size); });
 }
 
 NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches, bool unsafe) {
   return call(__func__, [&] {
-    for_batches(batches, num_batches, check_op,
-                [&](const Tensor& t, const nrt_tensor_batch_op_t& op) { read(t, op.buffer, op.offset, op.size, unsafe); });
+    for_batches(batches, num_batches, check_op, [&](const Tensor& t, const nrt_tensor_batch_op_t& op) {
+      read(t, op.buffer, op.offset, op.size, unsafe);
+    });
   });
 }
 
@@ -110,25 +115,30 @@ void* nrt_tensor_get_va(const nrt_tensor_t* t) {
   return va;
 }
 
-NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* handle, nrt_tensor_device_allocation_info_t* info) {
+NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* handle,
+                                                 nrt_tensor_device_allocation_info_t* info) {
   return call(__func__, [&] {
     const Tensor& t = tensor(handle);
     required(info, "alloc_info");
     if (!t.core()) fail(NRT_INVALID, "the tensor is not on a device");
     DeviceMemory& memory = t.core()->memory();
-    *info = {memory.physical_address(t.data()), static_cast<size_t>(memory.block_bytes(t.storage->base)), memory.place().hbm};
+    *info = {memory.physical_address(t.data()), static_cast<size_t>(memory.block_bytes(t.storage->base)),
+             memory.place().hbm};
   });
 }
 
-// Executions of one tensor are rarely awaited this way, so this looks now and then instead of making every execution notify.
-NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* handle, int64_t timeout, uint64_t expected_completion_count) {
+// Executions of one tensor are rarely awaited this way, so this looks now and then instead of making every execution
+// notify.
+NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* handle, int64_t timeout,
+                                              uint64_t expected_completion_count) {
   return call(__func__, [&] {
     using std::chrono::microseconds;
     const auto start = std::chrono::steady_clock::now();
     bool warned = false;
     while (tensor(handle).completions.load(std::memory_order_acquire) < expected_completion_count) {
       const auto passed = std::chrono::steady_clock::now() - start;
-      if (timeout >= 0 && passed >= microseconds(timeout)) fail(NRT_TIMEOUT, "the tensor was not written often enough in time");
+      if (timeout >= 0 && passed >= microseconds(timeout))
+        fail(NRT_TIMEOUT, "the tensor was not written often enough in time");
       if (timeout < 0 && !warned && passed > std::chrono::seconds(30)) {
         log(Level::warn, Component::nrt, "nrt_tensor_check_output_completion", "still waiting after 30 seconds");
         warned = true;

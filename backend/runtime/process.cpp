@@ -55,7 +55,8 @@ pid_t claim(CoreClaims& claims, const Machine& m, int logical) {
 }
 
 [[noreturn]] void not_available(const std::string& requested, size_t available, int first, pid_t owner) {
-  const std::string text = "Logical Neuron Core(s) not available - Requested:" + requested + " Available:" + std::to_string(available);
+  const std::string text =
+      "Logical Neuron Core(s) not available - Requested:" + requested + " Available:" + std::to_string(available);
   const std::string who = name_of(first) + " is in use by process " + (owner > 0 ? std::to_string(owner) : "(unknown)");
   log(Level::error, Component::nrt, "nrt_allocate_neuron_cores", text);
   log(Level::error, Component::nrt, "nrt_allocate_neuron_cores", who);
@@ -79,7 +80,8 @@ std::vector<int> claim_cores(CoreClaims& claims, const Machine& m) {
     }
   }
   if (ours.size() == needed) return ours;
-  const std::string requested = m.any ? std::to_string(m.any) : name_of(m.wanted.front()) + "-" + name_of(m.wanted.back());
+  const std::string requested =
+      m.any ? std::to_string(m.any) : name_of(m.wanted.front()) + "-" + name_of(m.wanted.back());
   not_available(requested, ours.size(), busy, owner);
 }
 
@@ -94,20 +96,23 @@ void open_process() {
   const std::lock_guard lock(g_mutex);
   if (g_state == State::open) return;
   if (g_state == State::forked)
-    fail(NRT_UNINITIALIZED, "the Neuron runtime cannot be used in a forked child of a process that opened it; start processes with spawn");
+    fail(NRT_UNINITIALIZED,
+         "the Neuron runtime cannot be used in a forked child of a process that opened it; start processes with spawn");
   set_injection({});
   if (const char* text = std::getenv("TRNSIM_INJECT"); text && *text) set_injection(parse_injection(text));
   current_mode();  // a wrong TRNSIM_MODE fails here
   auto p = std::make_unique<Process>();
   p->machine = machine_from_environment();
   const std::vector<int> ours = claim_cores(p->claims, p->machine);
-  for (size_t i = 0; i < ours.size(); ++i) p->cores.push_back(std::make_unique<Core>(p->machine, static_cast<int>(i), ours[i]));
+  for (size_t i = 0; i < ours.size(); ++i)
+    p->cores.push_back(std::make_unique<Core>(p->machine, static_cast<int>(i), ours[i]));
   once_per_process();
   host_clock().reset();
   g_process = p.release();
   g_state = State::open;
-  log(Level::info, Component::nrt, "nrt_init", "simulated " + std::string(g_process.load()->machine.instance.name) + ", " +
-                                                   std::to_string(ours.size()) + " logical cores of " + std::to_string(g_process.load()->machine.lnc));
+  log(Level::info, Component::nrt, "nrt_init",
+      "simulated " + std::string(g_process.load()->machine.instance.name) + ", " + std::to_string(ours.size()) +
+          " logical cores of " + std::to_string(g_process.load()->machine.lnc));
 }
 
 void close_process() {
@@ -126,21 +131,21 @@ void close_process() {
 
 Process& process() {
   switch (g_state.load(std::memory_order_acquire)) {
-    case State::open:
-      return *g_process.load(std::memory_order_acquire);
+    case State::open: return *g_process.load(std::memory_order_acquire);
     case State::forked:
-      fail(NRT_UNINITIALIZED, "the Neuron runtime cannot be used in a forked child of a process that opened it; start processes with spawn");
-    case State::closed:
-      fail(NRT_CLOSED, "the Neuron runtime is closed");
-    default:
-      fail(NRT_UNINITIALIZED, "nrt_init() was not called");
+      fail(NRT_UNINITIALIZED,
+           "the Neuron runtime cannot be used in a forked child of a process that opened it; start processes with "
+           "spawn");
+    case State::closed: fail(NRT_CLOSED, "the Neuron runtime is closed");
+    default: fail(NRT_UNINITIALIZED, "nrt_init() was not called");
   }
 }
 
 Core& core(int64_t index) {
   Process& p = process();
   if (index < 0 || index >= static_cast<int64_t>(p.cores.size()))
-    fail(NRT_INVALID, "there is no core " + std::to_string(index) + ": this process sees " + std::to_string(p.cores.size()) + " logical cores");
+    fail(NRT_INVALID, "there is no core " + std::to_string(index) + ": this process sees " +
+                          std::to_string(p.cores.size()) + " logical cores");
   return *p.cores[static_cast<size_t>(index)];
 }
 
@@ -149,7 +154,8 @@ Request request(nrta_seq_t seq) {
   const int lane = static_cast<int>(seq >> 48 & 31);
   const uint64_t number = seq & NRTA_SEQ_NUM_MASK;
   Process& p = process();
-  if (index >= static_cast<int64_t>(p.cores.size()) || lane >= Queue::kLanes || number == 0 || number > core(index).queue().enqueued())
+  if (index >= static_cast<int64_t>(p.cores.size()) || lane >= Queue::kLanes || number == 0 ||
+      number > core(index).queue().enqueued())
     fail(NRT_INVALID, "this sequence number was never given out");
   return {core(index), lane, number};
 }

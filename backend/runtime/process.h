@@ -32,7 +32,8 @@ void close_process();
 Process& process();
 Core& core(int64_t index);  // NRT_INVALID for an index that is not visible
 
-// The core, lane and request of a public sequence number; StatusError (NRT_INVALID) if none was given out by that number.
+// The core, lane and request of a public sequence number; StatusError (NRT_INVALID) if none was given out by that
+// number.
 struct Request {
   Core& core;
   int lane;

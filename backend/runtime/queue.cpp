@@ -67,7 +67,8 @@ void Queue::sleep(uint64_t next) {
 
 void Queue::run() {
   for (uint64_t next = 0;; ++next) {
-    if (!has_work(next) && !look([&] { return has_work(next) || stopping_.load(std::memory_order_relaxed); })) sleep(next);
+    if (!has_work(next) && !look([&] { return has_work(next) || stopping_.load(std::memory_order_relaxed); }))
+      sleep(next);
     if (!has_work(next)) return;  // stopping
     const Work& w = (*ring_)[next % kCapacity];
     const uint16_t lane = w.lane;

@@ -25,22 +25,22 @@ enum class WorkKind : unsigned char { launch, write, read, copy, fill, mark, wai
 struct Work {
   WorkKind kind = WorkKind::mark;
   Mode mode = Mode::both;
-  bool notifies = false;        // tell nrt_register_async_exec_callback's function
-  uint16_t lane = 0;            // unit and queue: unit << 2 | queue
-  uint32_t source = 0;          // interned origin
-  int value = 0;                // fill: byte; launch: repetitions
-  double submitted_ns = 0;      // host clock
+  bool notifies = false;    // tell nrt_register_async_exec_callback's function
+  uint16_t lane = 0;        // unit and queue: unit << 2 | queue
+  uint32_t source = 0;      // interned origin
+  int value = 0;            // fill: byte; launch: repetitions
+  double submitted_ns = 0;  // host clock
   Launch* launch = nullptr;
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
   size_t bytes = 0;
   Mark* mark = nullptr;
-  void* tracker = nullptr;      // handle of an error tracker
-  Failure* outcome = nullptr;   // of a caller that waits for this request and keeps it alive
+  void* tracker = nullptr;     // handle of an error tracker
+  Failure* outcome = nullptr;  // of a caller that waits for this request and keeps it alive
 };
 
-// One core's requests in order of arrival, served by one thread that starts with the first. Requests are numbered from 1.
-// Enqueueing takes a spin lock and, while the thread is busy, no system call. A full queue makes enqueue wait.
+// One core's requests in order of arrival, served by one thread that starts with the first. Requests are numbered
+// from 1. Enqueueing takes a spin lock and, while the thread is busy, no system call. A full queue makes enqueue wait.
 class Queue {
  public:
   static constexpr uint64_t kCapacity = 2048;
@@ -61,7 +61,9 @@ class Queue {
   uint64_t enqueue(const Work& w);
   uint64_t enqueued() const { return enqueued_.load(std::memory_order_acquire); }
   uint64_t completed() const { return completed_.load(std::memory_order_acquire); }
-  uint64_t completed_in(int lane) const { return lane_completed_[static_cast<size_t>(lane)].load(std::memory_order_acquire); }
+  uint64_t completed_in(int lane) const {
+    return lane_completed_[static_cast<size_t>(lane)].load(std::memory_order_acquire);
+  }
   bool idle() const { return completed() >= enqueued(); }
 
   // Until request `number` is done; false if `timeout_us` passed first. Returns at once on the queue's own thread.

@@ -22,11 +22,11 @@ struct LoadedProgram {
 
 struct LaunchRecord {
   std::shared_ptr<const LoadedProgram> what;
-  int core = 0;            // logical core, as the process counts
-  uint32_t source = 0;     // interned
+  int core = 0;         // logical core, as the process counts
+  uint32_t source = 0;  // interned
   int repeat = 1;
   double submitted_ns = 0, start_ns = 0, end_ns = 0;  // host clock; core's clock after launch overhead; completion
-  int64_t wall_ns = 0;     // of this machine, spent on it
+  int64_t wall_ns = 0;                                // of this machine, spent on it
   NRT_STATUS status = NRT_SUCCESS;
 };
 

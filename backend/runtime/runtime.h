@@ -8,8 +8,8 @@
 
 namespace trn::runtime {
 
-// What our own tools (traces, backend/python) see of the runtime, next to clock.h and record.h. Everything is callable from any thread; nothing
-// here opens the runtime.
+// What our own tools (traces, backend/python) see of the runtime, next to clock.h and record.h. Everything is callable
+// from any thread; nothing here opens the runtime.
 
 bool is_open();
 

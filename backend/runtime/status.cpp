@@ -18,12 +18,9 @@ NRT_STATUS call_status(const Error& e) {
   switch (e.fault()) {
     case Fault::unsupported:
     case Fault::unmodelled:
-    case Fault::untested:
-      return NRT_UNSUPPORTED_NEFF_VERSION;
-    case Fault::internal:
-      return NRT_FAILURE;
-    default:
-      return NRT_INVALID;
+    case Fault::untested: return NRT_UNSUPPORTED_NEFF_VERSION;
+    case Fault::internal: return NRT_FAILURE;
+    default: return NRT_INVALID;
   }
 }
 

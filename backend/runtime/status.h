@@ -19,7 +19,8 @@ class StatusError : public std::runtime_error {
 
 [[noreturn]] inline void fail(NRT_STATUS status, const std::string& text) { throw StatusError(status, text); }
 
-// What the catch block that calls it caught, as status and text. `in_execution`: the error came out of a running Program, not out of a call.
+// What the catch block that calls it caught, as status and text. `in_execution`: the error came out of a running
+// Program, not out of a call.
 struct Failure {
   NRT_STATUS status = NRT_SUCCESS;
   std::string text;

@@ -53,8 +53,7 @@ void let_go(Storage* s) {
       operator delete[](s->base, std::align_val_t{64});
       break;
     case Storage::Kind::attached:
-    case Storage::Kind::size_only:
-      break;
+    case Storage::Kind::size_only: break;
   }
   delete s;
 }
@@ -92,8 +91,8 @@ TensorSet& tensor_set(const void* handle) {
 
 std::byte* window(const Tensor& t, uint64_t offset, uint64_t size) {
   if (offset > t.size || size > t.size - offset)
-    fail(NRT_INVALID, "bytes " + std::to_string(offset) + " + " + std::to_string(size) + " are outside the " + called(t) + " of " +
-                          std::to_string(t.size) + " bytes");
+    fail(NRT_INVALID, "bytes " + std::to_string(offset) + " + " + std::to_string(size) + " are outside the " +
+                          called(t) + " of " + std::to_string(t.size) + " bytes");
   std::byte* data = t.data();
   if (!data) fail(NRT_INVALID, "the " + called(t) + " has no memory");
   return data + offset;
@@ -121,8 +120,8 @@ void* allocate_empty(std::string_view name) { return make(name).handle; }
 
 void* allocate_slice(const Tensor& source, size_t offset, size_t size, std::string_view name) {
   if (offset > source.size || size > source.size - offset)
-    fail(NRT_INVALID, "a slice of bytes " + std::to_string(offset) + " + " + std::to_string(size) + " does not fit the " + called(source) + " of " +
-                          std::to_string(source.size) + " bytes");
+    fail(NRT_INVALID, "a slice of bytes " + std::to_string(offset) + " + " + std::to_string(size) +
+                          " does not fit the " + called(source) + " of " + std::to_string(source.size) + " bytes");
   if (!source.storage) fail(NRT_INVALID, "the " + called(source) + " has no memory");
   const Made m = make(name);
   source.storage->references.fetch_add(1, std::memory_order_relaxed);
@@ -143,7 +142,8 @@ void attach(Tensor& t, void* buffer, size_t size) {
 
 void free_tensor(void* handle) {
   Storage* storage = nullptr;
-  if (!tensors().release(handle, [&](Tensor& t) { storage = t.storage; })) fail(NRT_INVALID_HANDLE, "this is no tensor, or it is freed already");
+  if (!tensors().release(handle, [&](Tensor& t) { storage = t.storage; }))
+    fail(NRT_INVALID_HANDLE, "this is no tensor, or it is freed already");
   let_go(storage);
 }
 

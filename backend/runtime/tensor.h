@@ -18,7 +18,7 @@ struct Storage {
   Kind kind;
   std::byte* base;  // null for size_only
   size_t bytes;
-  Core* core;       // device only
+  Core* core;  // device only
   std::atomic<uint32_t> references{1};
 };
 void let_go(Storage* s);

@@ -34,7 +34,8 @@ void transfer(const Tensor& t, void* to, const void* from, uint64_t size, HostWo
   if (current_mode() == Mode::function) return;
   const double start = host_clock().now();
   host_clock().advance(core->host_copy_ns(size));
-  recorder().add(HostRecord{work, core->index(), current_source(), start, start + core->host_copy_ns(size), static_cast<int64_t>(size)});
+  recorder().add(HostRecord{work, core->index(), current_source(), start, start + core->host_copy_ns(size),
+                            static_cast<int64_t>(size)});
 }
 
 Core& core_for(const Tensor& t) { return t.core() ? *t.core() : core(0); }
@@ -67,26 +68,33 @@ void copy(const Tensor& from, uint64_t from_offset, Tensor& to, uint64_t to_offs
 
 Planned plan_read(const Tensor& t, void* to, uint64_t offset, uint64_t size) {
   check_buffer(to, size);
-  return {core_for(t), NRTA_XU_TENSOR_READ,
-          Work{.kind = WorkKind::read, .to = static_cast<std::byte*>(to), .from = window(t, offset, size), .bytes = size}};
+  return {
+      core_for(t), NRTA_XU_TENSOR_READ,
+      Work{.kind = WorkKind::read, .to = static_cast<std::byte*>(to), .from = window(t, offset, size), .bytes = size}};
 }
 
 Planned plan_write(Tensor& t, const void* from, uint64_t offset, uint64_t size) {
   check_buffer(from, size);
   return {core_for(t), NRTA_XU_TENSOR_WRITE,
-          Work{.kind = WorkKind::write, .to = window(t, offset, size), .from = static_cast<const std::byte*>(from), .bytes = size}};
+          Work{.kind = WorkKind::write,
+               .to = window(t, offset, size),
+               .from = static_cast<const std::byte*>(from),
+               .bytes = size}};
 }
 
 Planned plan_fill(Tensor& t, uint64_t offset, int value, uint64_t size) {
-  return {core_for(t), NRTA_XU_TENSOR_OP, Work{.kind = WorkKind::fill, .value = value, .to = window(t, offset, size), .bytes = size}};
+  return {core_for(t), NRTA_XU_TENSOR_OP,
+          Work{.kind = WorkKind::fill, .value = value, .to = window(t, offset, size), .bytes = size}};
 }
 
 Planned plan_copy(const Tensor& from, uint64_t from_offset, Tensor& to, uint64_t to_offset, uint64_t size) {
   if (from.core() && to.core() && from.core() != to.core())
-    fail(NRT_INVALID, "tensors of core " + std::to_string(from.core()->index()) + " and core " + std::to_string(to.core()->index()) +
-                          " cannot be copied directly");
+    fail(NRT_INVALID, "tensors of core " + std::to_string(from.core()->index()) + " and core " +
+                          std::to_string(to.core()->index()) + " cannot be copied directly");
   const bool reads_device = from.core(), writes_device = to.core();
-  Work w{.kind = reads_device == writes_device ? WorkKind::copy : reads_device ? WorkKind::read : WorkKind::write,
+  Work w{.kind = reads_device == writes_device ? WorkKind::copy
+                 : reads_device                ? WorkKind::read
+                                               : WorkKind::write,
          .to = window(to, to_offset, size),
          .from = window(from, from_offset, size),
          .bytes = size};

@@ -4,7 +4,8 @@
 
 namespace trn::runtime {
 
-// Blocking: after everything queued on the tensor's core (not if `unsafe`), on the caller's thread. The host clock pays for it.
+// Blocking: after everything queued on the tensor's core (not if `unsafe`), on the caller's thread. The host clock pays
+// for it.
 void read(const Tensor& t, void* to, uint64_t offset, uint64_t size, bool unsafe = false);
 void write(Tensor& t, const void* from, uint64_t offset, uint64_t size, bool unsafe = false);
 void fill(Tensor& t, uint64_t offset, int value, uint64_t size);

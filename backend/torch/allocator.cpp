@@ -294,11 +294,6 @@ Location locate(const at::TensorBase& tensor) {
   return at;
 }
 
-Slice storage_slice(const at::TensorBase& tensor) {
-  const Location at = locate(tensor.storage().data_ptr());
-  return {at.segment, at.offset, tensor.storage().nbytes()};
-}
-
 c10::DeviceIndex device_of(const void* address) {
   const Segment* segment = addresses().find(address);
   return segment ? static_cast<c10::DeviceIndex>(segment->device) : c10::DeviceIndex(-1);

@@ -14,16 +14,9 @@ struct Location {
   uint64_t offset = 0;
 };
 
-struct Slice {
-  nrt_tensor_t* segment = nullptr;
-  uint64_t offset = 0;
-  uint64_t size = 0;  // bytes
-};
-
 // Where a storage starts, and where a tensor's first element is. O(1): the block is the storage's own context.
 Location locate(const c10::DataPtr& data);
 Location locate(const at::TensorBase& tensor);
-Slice storage_slice(const at::TensorBase& tensor);  // the whole storage behind a tensor
 
 // The device that owns an address inside a live segment; -1 if none does.
 c10::DeviceIndex device_of(const void* address);

@@ -19,6 +19,15 @@ int64_t extent(const Dims& sizes, const Dims& strides) {
 
 Dims dims(c10::IntArrayRef a) { return {a.begin(), a.end()}; }
 
+constexpr c10::ScalarType kComplex = c10::ScalarType::ComplexFloat;
+
+// complex64 in memory is pairs of float32.
+void as_pairs(Dims& sizes, Dims& strides) {
+  for (int64_t& s : strides) s *= 2;
+  sizes.push_back(2);
+  strides.push_back(1);
+}
+
 }  // namespace
 
 std::string name(const Binding& b) {
@@ -43,38 +52,22 @@ Binding binding_named(std::string_view slot) {
 Dtype device_dtype(c10::ScalarType d) {
   using enum c10::ScalarType;
   switch (d) {
-    case Float:
-      return Dtype::float32;
-    case BFloat16:
-      return Dtype::bfloat16;
-    case Half:
-      return Dtype::float16;
-    case Double:
-      return Dtype::float64;
-    case Long:
-      return Dtype::int64;
-    case Int:
-      return Dtype::int32;
-    case Short:
-      return Dtype::int16;
-    case Char:
-      return Dtype::int8;
-    case Byte:
-      return Dtype::uint8;
-    case Bool:
-      return Dtype::boolean;
-    case UInt16:
-      return Dtype::uint16;
-    case UInt32:
-      return Dtype::uint32;
-    case UInt64:
-      return Dtype::uint64;
-    case Float8_e4m3fn:
-      return Dtype::float8_e4m3;
-    case Float8_e5m2:
-      return Dtype::float8_e5m2;
-    default:
-      TORCH_CHECK(false, "dtype ", d, " is not supported on neuron");
+    case Float: return Dtype::float32;
+    case BFloat16: return Dtype::bfloat16;
+    case Half: return Dtype::float16;
+    case Double: return Dtype::float64;
+    case Long: return Dtype::int64;
+    case Int: return Dtype::int32;
+    case Short: return Dtype::int16;
+    case Char: return Dtype::int8;
+    case Byte: return Dtype::uint8;
+    case Bool: return Dtype::boolean;
+    case UInt16: return Dtype::uint16;
+    case UInt32: return Dtype::uint32;
+    case UInt64: return Dtype::uint64;
+    case Float8_e4m3fn: return Dtype::float8_e4m3;
+    case Float8_e5m2: return Dtype::float8_e5m2;
+    default: TORCH_CHECK(false, "dtype ", d, " is not supported on neuron");
   }
 }
 
@@ -102,8 +95,9 @@ Value GraphCall::tensor(int flat) {
     const Value v = parameter({Binding::tensor_number, is_float, flat});
     return type == c10::ScalarType::Bool ? to_bool(v) : v;
   }
-  const Dtype d = device_dtype(type);
-  const Dims sizes = dims(t->sizes()), strides = dims(t->strides());
+  Dims sizes = dims(t->sizes()), strides = dims(t->strides());
+  if (type == kComplex) as_pairs(sizes, strides);
+  const Dtype d = device_dtype(type == kComplex ? c10::ScalarType::Float : type);
   if (product(sizes) == 0) return expand(trn::torch_backend::number(g, 0, d), sizes);
   int& slot = slot_of_tensor_[flat];
   if (slot < 0)
@@ -160,6 +154,12 @@ Value GraphCall::number(int arg, Dtype as) {
 
 bool GraphCall::known(int arg) const {
   return !is_parameter(arg) && (arguments_[arg].isScalar() || arguments_[arg].isBool());
+}
+
+bool GraphCall::complex(int arg) const {
+  const TensorRange r = scan_.ranges[arg];
+  return r.count == 1 && scan_.tensors[r.first] &&
+         c10::typeMetaToScalarType(scan_.tensors[r.first]->dtype()) == kComplex;
 }
 
 double GraphCall::constant(int arg) const {

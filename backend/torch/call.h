@@ -42,6 +42,7 @@ class GraphCall final : public Call {
   std::vector<std::optional<Value>> optional_list(int arg) override;
   Value number(int arg, Dtype as) override;
   bool known(int arg) const override;
+  bool complex(int arg) const override;
   double constant(int arg) const override;
   bool integral(int arg) const override;
   int64_t integer(int arg) const override;
@@ -77,7 +78,7 @@ class GraphCall final : public Call {
   const c10::IValue* arguments_;
   const std::vector<Role>& roles_;
   const Scan& scan_;
-  const std::vector<ResultInfo>& results_;
+  std::vector<ResultInfo> results_;  // complex ones as float32 pairs
   std::vector<Value> given_;
   std::vector<int> slot_of_tensor_;  // by flat number, -1 if not used
   int64_t draws_ = 0;

@@ -1,4 +1,5 @@
-// Ops whose result size or side effects the table cannot say: written in terms of other ops on the device. Only a count comes to the host.
+// Ops whose result size or side effects the table cannot say: written in terms of other ops on the device. Only a count
+// comes to the host.
 #include <ATen/ExpandUtils.h>
 #include <ATen/SDPBackend.h>
 #include <ATen/TensorOperators.h>
@@ -35,7 +36,10 @@ Tensor true_positions(const Tensor& flat) {
   const Tensor rank = flat.cumsum(0, at::kLong);
   const int64_t count = rank[n - 1].item<int64_t>();
   const Tensor place = at::where(flat, rank - 1, at::empty({}, indices_like(flat)).fill_(count));
-  return at::empty({count + 1}, indices_like(flat)).fill_(0).scatter_(0, place, at::arange(n, indices_like(flat))).slice(0, 0, count);
+  return at::empty({count + 1}, indices_like(flat))
+      .fill_(0)
+      .scatter_(0, place, at::arange(n, indices_like(flat)))
+      .slice(0, 0, count);
 }
 
 Tensor nonzero(const Tensor& self) {
@@ -70,11 +74,14 @@ std::tuple<Tensor, Tensor, Tensor> unique2(const Tensor& self, bool /*sorted*/, 
   const auto [values, order] = at::sort(flat, 0);
   auto [unique, group, sizes] = equal_runs(values);
   const Tensor none = at::empty({0}, indices_like(self));
-  const Tensor back = inverse ? at::empty({flat.numel()}, indices_like(self)).fill_(0).scatter_(0, order, group).reshape(self.sizes()) : none;
+  const Tensor back =
+      inverse ? at::empty({flat.numel()}, indices_like(self)).fill_(0).scatter_(0, order, group).reshape(self.sizes())
+              : none;
   return {unique, back, counts ? sizes : none};
 }
 
-std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool inverse, bool counts, std::optional<int64_t> dim) {
+std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool inverse, bool counts,
+                                                      std::optional<int64_t> dim) {
   TORCH_CHECK_NOT_IMPLEMENTED(!dim || self.dim() == 1, "unique_consecutive along a dim is not implemented on neuron");
   auto [unique, group, sizes] = equal_runs(self.reshape({-1}));
   const Tensor none = at::empty({0}, indices_like(self));
@@ -82,7 +89,8 @@ std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool i
 }
 
 Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
-  TORCH_CHECK(self.dim() == 1 && at::isIntegralType(self.scalar_type(), false), "bincount only supports 1-d non-negative integral inputs.");
+  TORCH_CHECK(self.dim() == 1 && at::isIntegralType(self.scalar_type(), false),
+              "bincount only supports 1-d non-negative integral inputs.");
   int64_t size = minlength;
   if (self.numel() > 0) {
     TORCH_CHECK(self.min().item<int64_t>() >= 0, "bincount only supports 1-d non-negative integral inputs.");
@@ -103,35 +111,42 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
 
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
 
-ThreeTensors batch_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias, const OptionalTensor& running_mean,
-                        const OptionalTensor& running_var, bool training, double momentum, double eps) {
-  using Training = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>(const Tensor&, const OptionalTensor&, const OptionalTensor&, const OptionalTensor&,
-                                                                      const OptionalTensor&, double, double);
-  using Inference = Tensor(const Tensor&, const OptionalTensor&, const OptionalTensor&, const Tensor&, const Tensor&, double);
-  static const auto train = c10::Dispatcher::singleton().findSchemaOrThrow("neuron::batch_norm_training", "").typed<Training>();
-  static const auto infer = c10::Dispatcher::singleton().findSchemaOrThrow("neuron::batch_norm_inference", "").typed<Inference>();
+ThreeTensors batch_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                        const OptionalTensor& running_mean, const OptionalTensor& running_var, bool training,
+                        double momentum, double eps) {
+  using Training =
+      std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>(const Tensor&, const OptionalTensor&, const OptionalTensor&,
+                                                         const OptionalTensor&, const OptionalTensor&, double, double);
+  using Inference =
+      Tensor(const Tensor&, const OptionalTensor&, const OptionalTensor&, const Tensor&, const Tensor&, double);
+  static const auto train =
+      c10::Dispatcher::singleton().findSchemaOrThrow("neuron::batch_norm_training", "").typed<Training>();
+  static const auto infer =
+      c10::Dispatcher::singleton().findSchemaOrThrow("neuron::batch_norm_inference", "").typed<Inference>();
   if (!training) {
     TORCH_CHECK(running_mean && running_var, "batch_norm: running statistics are needed in evaluation");
     const Tensor none = at::empty({0}, input.options());
     return {infer.call(input, weight, bias, *running_mean, *running_var, eps), none, none};
   }
-  const auto [out, mean, rstd, new_mean, new_var] = train.call(input, weight, bias, running_mean, running_var, momentum, eps);
+  const auto [out, mean, rstd, new_mean, new_var] =
+      train.call(input, weight, bias, running_mean, running_var, momentum, eps);
   if (running_mean && running_mean->defined()) running_mean->copy_(new_mean);
   if (running_var && running_var->defined()) running_var->copy_(new_var);
   return {out, mean, rstd};
 }
 
-ThreeTensors batch_norm_legit(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias, Tensor& running_mean, Tensor& running_var,
-                              bool training, double momentum, double eps) {
+ThreeTensors batch_norm_legit(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                              Tensor& running_mean, Tensor& running_var, bool training, double momentum, double eps) {
   return batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
 }
-ThreeTensors batch_norm_no_stats(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias, bool training, double momentum,
-                                 double eps) {
+ThreeTensors batch_norm_no_stats(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                 bool training, double momentum, double eps) {
   return batch_norm(input, weight, bias, std::nullopt, std::nullopt, training, momentum, eps);
 }
 
 // The lowering has no dropout; PyTorch's decomposition has.
-int64_t attention_choice(const Tensor& query, const Tensor&, const Tensor&, const OptionalTensor&, double dropout, bool, std::optional<double>, bool) {
+int64_t attention_choice(const Tensor& query, const Tensor&, const Tensor&, const OptionalTensor&, double dropout, bool,
+                         std::optional<double>, bool) {
   const bool ours = dropout == 0 && query.dim() == 4;
   return static_cast<int64_t>(ours ? at::SDPBackend::overrideable : at::SDPBackend::math);
 }

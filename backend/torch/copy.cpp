@@ -154,9 +154,4 @@ void read_bytes(const at::TensorBase& tensor, void* dst, size_t size) {
   wait(device, enqueue_read(device, dst, locate(tensor), size, "read_bytes"));
 }
 
-void write_bytes(const at::TensorBase& tensor, const void* src, size_t size) {
-  const c10::DeviceIndex device = tensor.device().index();
-  wait(device, enqueue_write(device, locate(tensor), src, size, "write_bytes"));
-}
-
 }  // namespace trn::torch_backend

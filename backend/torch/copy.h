@@ -12,6 +12,5 @@ void device_copy(const at::Tensor& src, const at::Tensor& dst);
 
 // A contiguous tensor's bytes to and from host memory through its core's queue; returns when they are there.
 void read_bytes(const at::TensorBase& tensor, void* dst, size_t size);
-void write_bytes(const at::TensorBase& tensor, const void* src, size_t size);
 
 }  // namespace trn::torch_backend

@@ -114,9 +114,12 @@ void register_table(torch::Library& library, std::string_view name_space) {
 // Steps of ours that rows lower and composites.cpp calls.
 TORCH_LIBRARY(neuron, m) {
   m.def(
-      "batch_norm_training(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, float momentum, float eps) -> (Tensor "
+      "batch_norm_training(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
+      "float momentum, float eps) -> (Tensor "
       "out, Tensor mean, Tensor rstd, Tensor running_mean, Tensor running_var)");
-  m.def("batch_norm_inference(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float eps) -> Tensor");
+  m.def(
+      "batch_norm_inference(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float "
+      "eps) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { register_table(m, "aten"); }
@@ -151,7 +154,7 @@ void clear_op_tracking() {
 
 std::map<std::string, uint64_t> program_statistics() {
   const Statistics& s = statistics();
-  return {{"aten_calls", s.calls},     {"programs_compiled", s.compiled}, {"memory_hits", s.memory_hits},
+  return {{"aten_calls", s.calls},    {"programs_compiled", s.compiled}, {"memory_hits", s.memory_hits},
           {"disk_hits", s.disk_hits}, {"fallbacks", s.fallbacks},        {"compile_ns", s.compile_ns}};
 }
 

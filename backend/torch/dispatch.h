@@ -8,7 +8,8 @@
 
 namespace trn::torch_backend {
 
-// For Python: which overloads of the table ran on the device since the last clear, with how often (fallback.h has those that ran on the host).
+// For Python: which overloads of the table ran on the device since the last clear, with how often (fallback.h has those
+// that ran on the host).
 std::map<std::string, uint64_t> executed_ops();
 void clear_op_tracking();
 

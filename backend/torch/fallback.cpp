@@ -50,8 +50,10 @@ bool count(const std::string& op) {
 void fallback(const c10::OperatorHandle& op, c10::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
   const std::string name = c10::toString(op.operator_name());
-  TORCH_CHECK_NOT_IMPLEMENTED(!returns_view(schema), name, " has no neuron kernel, and a view cannot be made on the host");
-  TORCH_CHECK_NOT_IMPLEMENTED(!is_error(), name, " has no neuron lowering, and TRNSIM_FALLBACK=error forbids to run it on the host");
+  TORCH_CHECK_NOT_IMPLEMENTED(!returns_view(schema), name,
+                              " has no neuron kernel, and a view cannot be made on the host");
+  TORCH_CHECK_NOT_IMPLEMENTED(!is_error(), name,
+                              " has no neuron lowering, and TRNSIM_FALLBACK=error forbids to run it on the host");
   statistics().fallbacks.fetch_add(1, std::memory_order_relaxed);
   if (count(name)) TORCH_WARN("OPERATOR_FALLBACK: ", name, " executed via CPU fallback");
   drop_generators(schema, *stack);

@@ -114,7 +114,8 @@ void attention_backward(Stack& s) {
 void grouped_mm(Stack& s) {
   const Tensor a = s[0].toTensor(), b = s[1].toTensor();
   TORCH_CHECK(s[3].isNone() || !s[3].toTensor().defined(), "_grouped_mm: bias is not supported on neuron");
-  TORCH_CHECK(a.size(-1) == b.size(-2), "_grouped_mm: contraction dimension of mat_a and mat_b must match, got ", a.size(-1), " and ", b.size(-2));
+  TORCH_CHECK(a.size(-1) == b.size(-2), "_grouped_mm: contraction dimension of mat_a and mat_b must match, got ",
+              a.size(-1), " and ", b.size(-2));
   const c10::ScalarType d = s[4].isNone() ? a.scalar_type() : s[4].toScalarType();
   std::vector<int64_t> sizes{a.size(-2), b.size(-1)};
   if (a.dim() == 3 && b.dim() == 3) sizes.insert(sizes.begin(), a.size(0));
@@ -150,7 +151,8 @@ constexpr Override kOverrides[] = {
     {"neuron::batch_norm_inference", like_first},
 };
 
-// Meta kernels word some errors in their own way. The host's kernels, on zeros of the same shapes, say it in PyTorch's usual words.
+// Meta kernels word some errors in their own way. The host's kernels, on zeros of the same shapes, say it in PyTorch's
+// usual words.
 void raise_hosts_error(const c10::OperatorHandle& op, const Stack& arguments) {
   Stack stack;
   for (const IValue& v : arguments) {

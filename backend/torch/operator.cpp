@@ -188,6 +188,13 @@ std::unique_ptr<Operator::Entry> Operator::infer_results(const c10::Stack& stack
 }
 
 void Operator::build(Entry& entry, const IValue* arguments, const Scan& scan) {
+  if (!row_.complex) {
+    for (const c10::TensorImpl* t : scan.tensors)
+      TORCH_CHECK(!t || !c10::isComplexType(c10::typeMetaToScalarType(t->dtype())), name_, ": dtype ",
+                  c10::typeMetaToScalarType(t->dtype()), " is not supported on neuron");
+    for (const ResultInfo& r : entry.results)
+      TORCH_CHECK(!c10::isComplexType(r.dtype), name_, ": dtype ", r.dtype, " is not supported on neuron");
+  }
   compiler::Graph graph(name_);
   GraphCall call(graph, arguments, roles_, scan, entry.results);
   row_.lower(call);

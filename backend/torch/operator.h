@@ -49,7 +49,8 @@ class Operator {
   void read_schema();
   void run(c10::Stack* stack);
   Entry* find(const Scan& scan);
-  Entry* make(const c10::Stack& stack, size_t first, const Scan& scan);  // null if out= tensors had to be resized: look again
+  Entry* make(const c10::Stack& stack, size_t first,
+              const Scan& scan);  // null if out= tensors had to be resized: look again
   std::unique_ptr<Entry> infer_results(const c10::Stack& stack, size_t first, const Scan& scan, bool& resized);
   void build(Entry& entry, const c10::IValue* arguments, const Scan& scan);
   void launch(const Entry& entry, const Scan& scan, const c10::IValue* arguments,
@@ -63,7 +64,7 @@ class Operator {
   std::vector<Role> roles_;
   std::vector<int> written_;       // arguments that the call writes
   std::vector<int> return_alias_;  // by return: the argument that it is, or -1
-  bool by_element_ = false;         // a partial overlap of target and operand is PyTorch's error
+  bool by_element_ = false;        // a partial overlap of target and operand is PyTorch's error
   bool resizes_ = false;           // out= variant: results fit themselves to the shape
   int generator_ = -1;             // argument that is a generator
 

@@ -20,7 +20,9 @@ using at::Tensor;
 using c10::IValue;
 using c10::Stack;
 
-IValue& argument(const c10::OperatorHandle& op, Stack& stack, size_t i) { return stack[stack.size() - op.schema().arguments().size() + i]; }
+IValue& argument(const c10::OperatorHandle& op, Stack& stack, size_t i) {
+  return stack[stack.size() - op.schema().arguments().size() + i];
+}
 
 bool is_mask(const Tensor& t) { return t.scalar_type() == at::kBool || t.scalar_type() == at::kByte; }
 
@@ -46,8 +48,9 @@ bool expand_masks(const c10::OperatorHandle& op, Stack& stack) {
     }
     const auto at = static_cast<int64_t>(list.size());
     for (int64_t d = 0; d < t.dim(); ++d)
-      TORCH_CHECK_INDEX(at + d < self.dim() && t.size(d) == self.size(at + d), "The shape of the mask ", t.sizes(), " at index ", d,
-                        " does not match the shape of the indexed tensor ", self.sizes(), " at index ", at + d);
+      TORCH_CHECK_INDEX(at + d < self.dim() && t.size(d) == self.size(at + d), "The shape of the mask ", t.sizes(),
+                        " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(), " at index ",
+                        at + d);
     for (const Tensor& part : at::nonzero(t).unbind(1)) list.push_back(part);
   }
   indices = std::move(list);
@@ -59,7 +62,8 @@ bool put_by_mask(const c10::OperatorHandle& op, Stack& stack) {
   const auto items = argument(op, stack, 1).toListRef();
   const Tensor values = argument(op, stack, 2).toTensor();
   const bool in_place = op.schema().name().back() == '_';
-  if (in_place && items.size() == 1 && !items[0].isNone() && is_mask(items[0].toTensor()) && values.numel() == 1 && !argument(op, stack, 3).toBool()) {
+  if (in_place && items.size() == 1 && !items[0].isNone() && is_mask(items[0].toTensor()) && values.numel() == 1 &&
+      !argument(op, stack, 3).toBool()) {
     Tensor self = argument(op, stack, 0).toTensor();
     Tensor mask = items[0].toTensor().to(self.device()).to(at::kBool);
     if (mask.sizes() == self.sizes().slice(0, std::min(mask.dim(), self.dim()))) {
@@ -81,12 +85,14 @@ bool size_arange(const c10::OperatorHandle& op, Stack& stack) {
   const Tensor out = argument(op, stack, 3).toTensor();
   const at::Scalar start = number(0), end = number(1), step = number(2);
   TORCH_CHECK(step.toDouble() != 0, "step must be nonzero");
-  TORCH_CHECK(std::isfinite(start.toDouble()) && std::isfinite(end.toDouble()), "unsupported range: ", start.toDouble(), " -> ", end.toDouble());
+  TORCH_CHECK(std::isfinite(start.toDouble()) && std::isfinite(end.toDouble()), "unsupported range: ", start.toDouble(),
+              " -> ", end.toDouble());
   TORCH_CHECK((step.toDouble() > 0) == (end.toDouble() >= start.toDouble()) || start.toDouble() == end.toDouble(),
               "upper bound and lower bound inconsistent with step sign");
   const bool whole = start.isIntegral(false) && end.isIntegral(false) && step.isIntegral(false);
-  const int64_t size = whole ? (end.toLong() - start.toLong() + step.toLong() - (step.toLong() > 0 ? 1 : -1)) / step.toLong()
-                             : static_cast<int64_t>(std::ceil((end.toDouble() - start.toDouble()) / step.toDouble()));
+  const int64_t size =
+      whole ? (end.toLong() - start.toLong() + step.toLong() - (step.toLong() > 0 ? 1 : -1)) / step.toLong()
+            : static_cast<int64_t>(std::ceil((end.toDouble() - start.toDouble()) / step.toDouble()));
   if (out.numel() != size) at::native::resize_output(out, {size});
   return false;
 }
@@ -96,8 +102,9 @@ struct Hook {
   Prepare prepare;
 };
 constexpr Hook kHooks[] = {
-    {"aten::index.Tensor", expand_masks},  {"aten::index.Tensor_out", expand_masks}, {"aten::index_put", put_by_mask},
-    {"aten::index_put_", put_by_mask},     {"aten::_index_put_impl_", put_by_mask},  {"aten::arange.start_out", size_arange},
+    {"aten::index.Tensor", expand_masks},    {"aten::index.Tensor_out", expand_masks},
+    {"aten::index_put", put_by_mask},        {"aten::index_put_", put_by_mask},
+    {"aten::_index_put_impl_", put_by_mask}, {"aten::arange.start_out", size_arange},
 };
 
 }  // namespace

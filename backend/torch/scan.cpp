@@ -161,10 +161,8 @@ HostNumber cpu_scalar(const TensorImpl& t) {
   const auto& storage = t.storage();
   const auto* p = static_cast<const char*>(storage.data()) + t.storage_offset() * static_cast<int64_t>(t.itemsize());
   switch (c10::typeMetaToScalarType(t.dtype())) {
-    case c10::ScalarType::Double:
-      return from_double(*reinterpret_cast<const double*>(p));
-    case c10::ScalarType::Float:
-      return from_double(*reinterpret_cast<const float*>(p));
+    case c10::ScalarType::Double: return from_double(*reinterpret_cast<const double*>(p));
+    case c10::ScalarType::Float: return from_double(*reinterpret_cast<const float*>(p));
     case c10::ScalarType::Long: {
       const int64_t v = *reinterpret_cast<const int64_t*>(p);
       return {static_cast<double>(v), v};
@@ -183,8 +181,8 @@ HostNumber host_number(const IValue& v) {
   TORCH_CHECK(false, "neuron tensors do not take complex numbers");
 }
 
-void scan_arguments(Scan& scan, const IValue* arguments, const std::vector<Role>& roles, const std::vector<int>& written,
-                    const char* op) {
+void scan_arguments(Scan& scan, const IValue* arguments, const std::vector<Role>& roles,
+                    const std::vector<int>& written, const char* op) {
   Scanner scanner(scan, op);
   const int count = static_cast<int>(roles.size());
   for (int i = 0; i < count; ++i) scanner.argument(arguments[i], roles[i], i);

@@ -45,10 +45,11 @@ struct Scan {
   uint64_t hash = 0;
 };
 
-// Fills `scan`, which must be new. Throws PyTorch's error if tensors of several devices are mixed, except for 0-dim CPU tensors, whose values become
-// parameters. `written`: schema arguments that the call writes; how they overlap the others is part of the key.
-void scan_arguments(Scan& scan, const c10::IValue* arguments, const std::vector<Role>& roles, const std::vector<int>& written,
-                    const char* op);
+// Fills `scan`, which must be new. Throws PyTorch's error if tensors of several devices are mixed, except for 0-dim CPU
+// tensors, whose values become parameters. `written`: schema arguments that the call writes; how they overlap the
+// others is part of the key.
+void scan_arguments(Scan& scan, const c10::IValue* arguments, const std::vector<Role>& roles,
+                    const std::vector<int>& written, const char* op);
 
 bool is_cpu_scalar(const c10::TensorImpl& t);
 HostNumber cpu_scalar(const c10::TensorImpl& t);

@@ -9,7 +9,8 @@ TEST_CASE("concat and pad") {
   const NodeId a = lab.input({4, 5, 6}), b = lab.input({4, 3, 6}), c = lab.input({4, 1, 6});
   lab.output(g.concat({a, b, c}, 1));
   lab.output(g.concat({g.map(Activation::exp, a), b, g.expand(g.constant(7, Dtype::float32), {4, 2, 6})}, 1));
-  lab.output(g.map(AluOp::add, g.concat({a, g.map(AluOp::multiply, a, g.constant(-1, Dtype::float32))}, 2), g.constant(1, Dtype::float32)));
+  lab.output(g.map(AluOp::add, g.concat({a, g.map(AluOp::multiply, a, g.constant(-1, Dtype::float32))}, 2),
+                   g.constant(1, Dtype::float32)));
   lab.output(g.permute(g.concat({a, g.map(Activation::abs, b)}, 1), {2, 1, 0}));
   lab.output(g.pad(a, 1, 2, 3, -1));
   lab.output(g.pad(g.pad(g.map(Activation::square, a), 2, 1, 1, 0), 1, 1, -2, 5));
@@ -25,7 +26,8 @@ TEST_CASE("rotary embedding as slices and a concat") {
   Lab lab;
   Graph& g = lab.g;
   const NodeId x = lab.input({2, 4, 30, 16}), cos = lab.input({30, 16}), sin = lab.input({30, 16});
-  const NodeId half = g.concat({g.map(AluOp::multiply, g.slice(x, 3, 8, 16), g.constant(-1, Dtype::float32)), g.slice(x, 3, 0, 8)}, 3);
+  const NodeId half =
+      g.concat({g.map(AluOp::multiply, g.slice(x, 3, 8, 16), g.constant(-1, Dtype::float32)), g.slice(x, 3, 0, 8)}, 3);
   lab.output(g.map(AluOp::add, g.map(AluOp::multiply, x, cos), g.map(AluOp::multiply, half, sin)));
   lab.check();
 }
@@ -35,7 +37,8 @@ TEST_CASE("gather and scatter of rows") {
     for (Dtype d : {Dtype::float32, Dtype::bfloat16, Dtype::int64}) {
       Lab lab;
       Graph& g = lab.g;
-      const NodeId table = lab.input({37, 48}, d), index = g.cast(lab.input({n}, Dtype::int64, 0, 36), Dtype::int32), rows = lab.input({n, 48}, d);
+      const NodeId table = lab.input({37, 48}, d), index = g.cast(lab.input({n}, Dtype::int64, 0, 36), Dtype::int32),
+                   rows = lab.input({n, 48}, d);
       lab.output(g.gather(table, index));
       lab.output(g.gather(lab.input({40, 3, 5}, d), g.map(AluOp::add, index, g.constant(2, Dtype::int32))));
       if (n <= 37) lab.output(g.scatter(AluOp::bypass, table, index, rows));
@@ -56,7 +59,8 @@ TEST_CASE("take and put along a dim") {
   for (const auto& [a, i] : shapes) {
     Lab lab;
     Graph& g = lab.g;
-    const NodeId x = lab.input(a), index = lab.input(i, Dtype::int32, 0, static_cast<int>(a[1]) - 1), src = lab.input(i);
+    const NodeId x = lab.input(a), index = lab.input(i, Dtype::int32, 0, static_cast<int>(a[1]) - 1),
+                 src = lab.input(i);
     lab.output(g.take(x, index, 1));
     lab.output(g.put(AluOp::add, x, index, src, 1));
     lab.output(g.put(AluOp::bypass, x, index, src, 1));
@@ -135,7 +139,8 @@ namespace {
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, std::array<uint32_t, 2> k) {
   for (int r = 0; r < 10; ++r) {
     const uint64_t a = uint64_t{0xD2511F53} * c[0], b = uint64_t{0xCD9E8D57} * c[2];
-    c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(b), static_cast<uint32_t>(a >> 32) ^ c[3] ^ k[1], static_cast<uint32_t>(a)};
+    c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(b),
+         static_cast<uint32_t>(a >> 32) ^ c[3] ^ k[1], static_cast<uint32_t>(a)};
     k = {k[0] + 0x9E3779B9, k[1] + 0xBB67AE85};
   }
   return c;

@@ -34,8 +34,12 @@ class Lab {
   }
   uint32_t add_slot(const Dims& shape, Dtype d, SlotUse use) {
     slots.emplace_back(count(shape) * size_of(d), std::byte{0xA5});
-    return g.slot({.name = "s" + std::to_string(slots.size()), .use = use, .dtype = d, .bytes = static_cast<int64_t>(slots.back().size()),
-                   .constant_offset = 0, .shape = shape});
+    return g.slot({.name = "s" + std::to_string(slots.size()),
+                   .use = use,
+                   .dtype = d,
+                   .bytes = static_cast<int64_t>(slots.back().size()),
+                   .constant_offset = 0,
+                   .shape = shape});
   }
 
   // Relative error against the largest magnitude of the result.
@@ -51,7 +55,8 @@ class Lab {
         if (std::isfinite(x)) scale = std::max(scale, std::fabs(x));
       for (size_t i = 0; i < expected.v.size(); ++i) {
         const double got = read(bound[slot], g[id].dtype, i), want = expected.v[i];
-        const bool same = got == want || (std::isnan(got) && std::isnan(want)) || std::fabs(got - want) <= tolerance * scale;
+        const bool same =
+            got == want || (std::isnan(got) && std::isnan(want)) || std::fabs(got - want) <= tolerance * scale;
         if (same) continue;
         INFO("node " << id << " element " << i << ": got " << got << ", expected " << want);
         REQUIRE(same);
@@ -100,7 +105,8 @@ class Lab {
   void fill(std::vector<std::byte>& bytes, Dtype d, int low, int high) {
     std::uniform_real_distribution<double> real(-2, 2);
     std::uniform_int_distribution<int> whole(d == Dtype::boolean ? 0 : low, d == Dtype::boolean ? 1 : high);
-    for (size_t i = 0; i < bytes.size() / size_of(d); ++i) write(bytes, d, i, is_float(d) ? real(random_) : whole(random_));
+    for (size_t i = 0; i < bytes.size() / size_of(d); ++i)
+      write(bytes, d, i, is_float(d) ? real(random_) : whole(random_));
   }
 
   std::mt19937 random_{7};

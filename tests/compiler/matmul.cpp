@@ -24,8 +24,9 @@ void multiply(const Dims& a, const Dims& b, Dtype d, bool turn_a, bool turn_b, D
 }  // namespace
 
 TEST_CASE("products of many sizes and layouts") {
-  const Dims sizes[][2] = {{{1, 1}, {1, 1}},       {{64, 64}, {64, 64}},   {{5, 7}, {7, 3}},       {{130, 200}, {200, 70}}, {{1, 384}, {384, 1536}},
-                           {{200, 129}, {129, 600}}, {{300, 1}, {1, 20}}, {{17, 1000}, {1000, 1}}, {{257, 300}, {300, 513}}};
+  const Dims sizes[][2] = {{{1, 1}, {1, 1}},        {{64, 64}, {64, 64}},    {{5, 7}, {7, 3}},
+                           {{130, 200}, {200, 70}}, {{1, 384}, {384, 1536}}, {{200, 129}, {129, 600}},
+                           {{300, 1}, {1, 20}},     {{17, 1000}, {1000, 1}}, {{257, 300}, {300, 513}}};
   for (const auto& [a, b] : sizes)
     for (bool turn_a : {false, true})
       for (bool turn_b : {false, true}) {
@@ -37,8 +38,10 @@ TEST_CASE("products of many sizes and layouts") {
 }
 
 TEST_CASE("batched products") {
-  const Dims sizes[][2] = {{{12, 64, 32}, {12, 32, 64}},   {{2, 3, 64, 64}, {2, 3, 64, 64}}, {{7, 50, 64}, {7, 64, 32}},    {{5, 10, 17}, {5, 17, 20}},
-                           {{3, 40, 50}, {50, 60}},        {{40, 50}, {3, 50, 60}},          {{4, 1, 20, 30}, {3, 30, 10}}, {{2, 200, 40}, {2, 40, 300}},
+  const Dims sizes[][2] = {{{12, 64, 32}, {12, 32, 64}},   {{2, 3, 64, 64}, {2, 3, 64, 64}},
+                           {{7, 50, 64}, {7, 64, 32}},     {{5, 10, 17}, {5, 17, 20}},
+                           {{3, 40, 50}, {50, 60}},        {{40, 50}, {3, 50, 60}},
+                           {{4, 1, 20, 30}, {3, 30, 10}},  {{2, 200, 40}, {2, 40, 300}},
                            {{130, 8, 128}, {130, 128, 8}}, {{9, 1, 32}, {9, 32, 100}}};
   for (const auto& [a, b] : sizes)
     for (bool turn_a : {false, true})
@@ -56,8 +59,10 @@ TEST_CASE("linear layers and attention as graphs") {
   Graph& g = lab.g;
   const NodeId x = lab.input({2, 30, 48}), w = lab.input({96, 48}), bias = lab.input({96});
   lab.output(g.map(Activation::gelu, g.map(AluOp::add, g.matmul(x, g.permute(w, {1, 0}), Dtype::float32), bias)));
-  const NodeId q = g.permute(g.reshape(lab.input({2, 30, 64}), {2, 30, 2, 32}), {0, 2, 1, 3}), v = g.permute(g.reshape(lab.input({2, 30, 64}), {2, 30, 2, 32}), {0, 2, 1, 3});
-  const NodeId scores = g.map(AluOp::multiply, g.matmul(q, g.permute(q, {0, 1, 3, 2}), Dtype::float32), g.constant(0.2, Dtype::float32));
+  const NodeId q = g.permute(g.reshape(lab.input({2, 30, 64}), {2, 30, 2, 32}), {0, 2, 1, 3}),
+               v = g.permute(g.reshape(lab.input({2, 30, 64}), {2, 30, 2, 32}), {0, 2, 1, 3});
+  const NodeId scores =
+      g.map(AluOp::multiply, g.matmul(q, g.permute(q, {0, 1, 3, 2}), Dtype::float32), g.constant(0.2, Dtype::float32));
   const NodeId e = g.map(Activation::exp, g.map(AluOp::subtract, scores, g.reduce(AluOp::maximum, scores, {3})));
   const NodeId p = g.map(AluOp::divide, e, g.reduce(AluOp::add, e, {3}));
   lab.output(g.reshape(g.permute(g.matmul(p, v, Dtype::float32), {0, 2, 1, 3}), {2, 30, 64}));

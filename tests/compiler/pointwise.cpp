@@ -7,7 +7,8 @@ TEST_CASE("pointwise graphs of many sizes") {
   for (int64_t n : {1, 7, 64, 127, 128, 129, 1000, 4096, 4999, 70000, 300007}) {
     Lab lab;
     const NodeId a = lab.input({n}), b = lab.input({n});
-    lab.output(lab.g.map(AluOp::add, lab.g.map(Activation::exp, a), lab.g.map(AluOp::multiply, b, lab.g.constant(0.5, Dtype::float32))));
+    lab.output(lab.g.map(AluOp::add, lab.g.map(Activation::exp, a),
+                         lab.g.map(AluOp::multiply, b, lab.g.constant(0.5, Dtype::float32))));
     lab.check();
   }
 }
@@ -23,9 +24,19 @@ TEST_CASE("scalars, empty tensors and constants") {
 }
 
 TEST_CASE("broadcast operands") {
-  const Dims shapes[][2] = {{{5, 7}, {7}},         {{5, 7}, {5, 1}},         {{300, 513}, {513}},      {{300, 513}, {300, 1}}, {{3, 4, 130, 65}, {3, 1, 1, 65}},
-                            {{3, 4, 5}, {1, 4, 1}}, {{1, 4000}, {1}},         {{8, 65536}, {65536}},    {{200, 3}, {3}},        {{5, 1}, {1, 6}},
-                            {{2, 3, 1, 50}, {4, 1}}, {{4096, 4}, {4096, 1}}, {{2, 300, 2, 40}, {300, 1, 40}}};
+  const Dims shapes[][2] = {{{5, 7}, {7}},
+                            {{5, 7}, {5, 1}},
+                            {{300, 513}, {513}},
+                            {{300, 513}, {300, 1}},
+                            {{3, 4, 130, 65}, {3, 1, 1, 65}},
+                            {{3, 4, 5}, {1, 4, 1}},
+                            {{1, 4000}, {1}},
+                            {{8, 65536}, {65536}},
+                            {{200, 3}, {3}},
+                            {{5, 1}, {1, 6}},
+                            {{2, 3, 1, 50}, {4, 1}},
+                            {{4096, 4}, {4096, 1}},
+                            {{2, 300, 2, 40}, {300, 1, 40}}};
   for (const auto& [x, y] : shapes) {
     Lab lab;
     const NodeId a = lab.input(x), b = lab.input(y);
@@ -72,7 +83,8 @@ TEST_CASE("dtypes") {
     lab.output(g.map(AluOp::bitwise_and, a, b));
     lab.output(g.map(AluOp::invert, a));
     lab.output(g.map(AluOp::less, a, b));
-    for (Dtype to : {Dtype::float32, Dtype::bfloat16, Dtype::int64, Dtype::int32, Dtype::uint8, Dtype::boolean}) lab.output(g.cast(a, to));
+    for (Dtype to : {Dtype::float32, Dtype::bfloat16, Dtype::int64, Dtype::int32, Dtype::uint8, Dtype::boolean})
+      lab.output(g.cast(a, to));
     lab.check(0);
   }
 }
@@ -80,7 +92,8 @@ TEST_CASE("dtypes") {
 TEST_CASE("exact 32-bit integers") {
   Lab lab;
   Graph& g = lab.g;
-  const NodeId a = lab.values({2147483647, -2147483647, 16777217, 123456789}, {4}, Dtype::int64), b = lab.values({1, 3, 5, 7}, {4}, Dtype::int64);
+  const NodeId a = lab.values({2147483647, -2147483647, 16777217, 123456789}, {4}, Dtype::int64),
+               b = lab.values({1, 3, 5, 7}, {4}, Dtype::int64);
   lab.output(g.map(AluOp::subtract, a, b));
   lab.output(g.map(AluOp::multiply, a, b));
   lab.output(g.map(AluOp::add, a, g.constant(-1, Dtype::int64)));
@@ -102,7 +115,8 @@ TEST_CASE("select") {
   for (Dtype d : {Dtype::float32, Dtype::bfloat16, Dtype::int32, Dtype::boolean}) {
     Lab lab;
     Graph& g = lab.g;
-    const NodeId p = lab.input({40, 70}, Dtype::boolean), row = lab.input({70}, Dtype::boolean), a = lab.input({40, 70}, d), b = lab.input({40, 1}, d);
+    const NodeId p = lab.input({40, 70}, Dtype::boolean), row = lab.input({70}, Dtype::boolean),
+                 a = lab.input({40, 70}, d), b = lab.input({40, 1}, d);
     lab.output(g.select(p, a, b));
     lab.output(g.select(row, b, a));
     lab.output(g.select(p, g.constant(1, d), a));
@@ -117,7 +131,8 @@ TEST_CASE("select") {
 TEST_CASE("infinities and NaN pass through") {
   Lab lab;
   Graph& g = lab.g;
-  const NodeId a = lab.values({INFINITY, -INFINITY, NAN, 0, -1, 1}, {6}, Dtype::float32), p = lab.values({1, 0, 1, 0, 1, 0}, {6}, Dtype::boolean);
+  const NodeId a = lab.values({INFINITY, -INFINITY, NAN, 0, -1, 1}, {6}, Dtype::float32),
+               p = lab.values({1, 0, 1, 0, 1, 0}, {6}, Dtype::boolean);
   lab.output(g.select(p, g.constant(-INFINITY, Dtype::float32), a));
   lab.output(g.map(AluOp::maximum, a, g.constant(0, Dtype::float32)));
   lab.output(g.map(AluOp::not_equal, a, a));
@@ -157,7 +172,8 @@ TEST_CASE("inputs keep their value where an output has their slot") {
   Lab lab;
   Graph& g = lab.g;
   const Dims shape{64, 64}, dense{64, 1}, turned{1, 64};
-  const uint32_t a = lab.add_slot(shape, Dtype::float32, SlotUse::inout), b = lab.add_slot(shape, Dtype::float32, SlotUse::inout);
+  const uint32_t a = lab.add_slot(shape, Dtype::float32, SlotUse::inout),
+                 b = lab.add_slot(shape, Dtype::float32, SlotUse::inout);
   for (int i = 0; i < 4096; ++i) {
     Lab::write(lab.slots[a], Dtype::float32, i, i);
     Lab::write(lab.slots[b], Dtype::float32, i, -i);

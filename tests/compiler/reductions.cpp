@@ -26,10 +26,29 @@ NodeId layer_norm(Graph& g, NodeId x, NodeId weight, NodeId bias, const Dims& ax
 struct Case {
   Dims shape, axes;
 };
-const Case kCases[] = {{{1}, {0}},          {{64, 64}, {1}},        {{64, 64}, {0}},      {{300, 17}, {1}},         {{300, 17}, {0}},     {{5000, 8}, {1}},
-                       {{8, 5000}, {0}},    {{1, 4096}, {1}},       {{4096}, {0}},        {{50257}, {0}},           {{3, 50257}, {1}},    {{2, 3, 129, 33}, {1, 3}},
-                       {{4, 5, 6, 7}, {0, 2}}, {{16, 200000}, {1}}, {{130, 70000}, {1}},  {{6, 10, 20}, {0, 1, 2}}, {{1000, 300}, {0}},   {{2, 1000, 300}, {1}},
-                       {{4, 3, 500}, {1}},  {{40000, 3}, {1}},      {{100003, 2}, {0}},   {{7, 3, 11, 5, 2}, {0, 2, 4}}, {{70, 3000}, {1}}};
+const Case kCases[] = {{{1}, {0}},
+                       {{64, 64}, {1}},
+                       {{64, 64}, {0}},
+                       {{300, 17}, {1}},
+                       {{300, 17}, {0}},
+                       {{5000, 8}, {1}},
+                       {{8, 5000}, {0}},
+                       {{1, 4096}, {1}},
+                       {{4096}, {0}},
+                       {{50257}, {0}},
+                       {{3, 50257}, {1}},
+                       {{2, 3, 129, 33}, {1, 3}},
+                       {{4, 5, 6, 7}, {0, 2}},
+                       {{16, 200000}, {1}},
+                       {{130, 70000}, {1}},
+                       {{6, 10, 20}, {0, 1, 2}},
+                       {{1000, 300}, {0}},
+                       {{2, 1000, 300}, {1}},
+                       {{4, 3, 500}, {1}},
+                       {{40000, 3}, {1}},
+                       {{100003, 2}, {0}},
+                       {{7, 3, 11, 5, 2}, {0, 2, 4}},
+                       {{70, 3000}, {1}}};
 
 }  // namespace
 
@@ -64,7 +83,8 @@ TEST_CASE("reductions of integers and booleans") {
     for (int axis : {0, 1}) {
       Lab lab;
       Graph& g = lab.g;
-      const NodeId i = lab.input(shape, Dtype::int64), b = lab.input(shape, Dtype::boolean), big = lab.input(shape, Dtype::int32, -400000000, 400000000);
+      const NodeId i = lab.input(shape, Dtype::int64), b = lab.input(shape, Dtype::boolean),
+                   big = lab.input(shape, Dtype::int32, -400000000, 400000000);
       lab.output(g.reduce(AluOp::add, i, {axis}));
       lab.output(g.reduce(AluOp::maximum, big, {axis}));
       lab.output(g.reduce(AluOp::minimum, b, {axis}));
@@ -88,7 +108,8 @@ TEST_CASE("several results and later readers") {
   Lab lab;
   Graph& g = lab.g;
   const NodeId x = lab.input({70, 90});
-  const NodeId m = g.reduce(AluOp::maximum, x, {1}), e = g.map(Activation::exp, g.map(AluOp::subtract, x, m)), s = g.reduce(AluOp::add, e, {1});
+  const NodeId m = g.reduce(AluOp::maximum, x, {1}), e = g.map(Activation::exp, g.map(AluOp::subtract, x, m)),
+               s = g.reduce(AluOp::add, e, {1});
   lab.output(m);
   lab.output(e);
   lab.output(g.map(AluOp::add, g.map(Activation::log, s), m));

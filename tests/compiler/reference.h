@@ -6,7 +6,8 @@
 
 #include "backend/compiler/graph.h"
 
-// A second, plain implementation of every graph primitive on dense arrays of doubles: what the compiler's tests compare with.
+// A second, plain implementation of every graph primitive on dense arrays of doubles: what the compiler's tests compare
+// with.
 namespace trn::test {
 
 using compiler::Dims;
@@ -29,9 +30,15 @@ inline double stored(double x, Dtype d) {
   if (is_integer(d)) {
     const auto i = static_cast<int64_t>(x);
     switch (size_of(d)) {
-      case 1: return info(d).is_signed ? static_cast<double>(static_cast<int8_t>(i)) : static_cast<double>(static_cast<uint8_t>(i));
-      case 2: return info(d).is_signed ? static_cast<double>(static_cast<int16_t>(i)) : static_cast<double>(static_cast<uint16_t>(i));
-      default: return info(d).is_signed ? static_cast<double>(static_cast<int32_t>(i)) : static_cast<double>(static_cast<uint32_t>(i));
+      case 1:
+        return info(d).is_signed ? static_cast<double>(static_cast<int8_t>(i))
+                                 : static_cast<double>(static_cast<uint8_t>(i));
+      case 2:
+        return info(d).is_signed ? static_cast<double>(static_cast<int16_t>(i))
+                                 : static_cast<double>(static_cast<uint16_t>(i));
+      default:
+        return info(d).is_signed ? static_cast<double>(static_cast<int32_t>(i))
+                                 : static_cast<double>(static_cast<uint32_t>(i));
     }
   }
   const auto f = static_cast<float>(x);
@@ -129,7 +136,8 @@ inline double& element(Array& a, const Dims& at) {
 
 class Reference {
  public:
-  Reference(const Graph& g, const std::vector<std::vector<std::byte>>& slots) : g_(g), slots_(slots), done_(g.nodes.size()) {}
+  Reference(const Graph& g, const std::vector<std::vector<std::byte>>& slots)
+      : g_(g), slots_(slots), done_(g.nodes.size()) {}
 
   Array& operator()(NodeId id) {
     if (done_[id].shape.empty() && done_[id].v.empty()) {
@@ -157,10 +165,16 @@ class Reference {
       case Op::iota: each([&](const Dims& at) { return static_cast<double>(at[n.dim]); }); break;
       case Op::map1: each([&](const Dims& at) { return function(n.fn, element(in(0), at)); }); break;
       case Op::map2:
-        each([&](const Dims& at) { return alu(n.alu, element(in(0), at), n.inputs.size() > 1 ? element(in(1), at) : 0, in(0).dtype); });
+        each([&](const Dims& at) {
+          return alu(n.alu, element(in(0), at), n.inputs.size() > 1 ? element(in(1), at) : 0, in(0).dtype);
+        });
         break;
-      case Op::select: each([&](const Dims& at) { return element(in(0), at) != 0 ? element(in(1), at) : element(in(2), at); }); break;
-      case Op::cast: each([&](const Dims& at) { return is_integer(n.dtype) ? std::trunc(element(in(0), at)) : element(in(0), at); }); break;
+      case Op::select:
+        each([&](const Dims& at) { return element(in(0), at) != 0 ? element(in(1), at) : element(in(2), at); });
+        break;
+      case Op::cast:
+        each([&](const Dims& at) { return is_integer(n.dtype) ? std::trunc(element(in(0), at)) : element(in(0), at); });
+        break;
       case Op::expand: each([&](const Dims& at) { return element(in(0), at); }); break;
       case Op::reshape: r.v = in(0).v; break;
       case Op::permute:
@@ -170,8 +184,12 @@ class Reference {
           return element(in(0), from);
         });
         break;
-      case Op::slice: each([&](const Dims& at) { return element(in(0), moved(at, n.dim, n.start + at[n.dim] * n.step)); }); break;
-      case Op::flip: each([&](const Dims& at) { return element(in(0), moved(at, n.dim, n.shape[n.dim] - 1 - at[n.dim])); }); break;
+      case Op::slice:
+        each([&](const Dims& at) { return element(in(0), moved(at, n.dim, n.start + at[n.dim] * n.step)); });
+        break;
+      case Op::flip:
+        each([&](const Dims& at) { return element(in(0), moved(at, n.dim, n.shape[n.dim] - 1 - at[n.dim])); });
+        break;
       case Op::concat:
         each([&](const Dims& at) {
           size_t part = 0;
@@ -229,7 +247,9 @@ class Reference {
           return sum;
         });
         break;
-      case Op::gather: each([&](const Dims& at) { return element(in(0), moved(at, 0, static_cast<int64_t>(in(1).v[at[0]]))); }); break;
+      case Op::gather:
+        each([&](const Dims& at) { return element(in(0), moved(at, 0, static_cast<int64_t>(in(1).v[at[0]]))); });
+        break;
       case Op::scatter:
         r.v = in(0).v;
         for_each_index(in(2).shape, [&](const Dims& at) {
@@ -237,7 +257,11 @@ class Reference {
           to = stored(alu(n.alu, to, element(in(2), at), n.dtype), n.dtype);
         });
         break;
-      case Op::take: each([&](const Dims& at) { return in(0).v[flat(in(0).shape, moved(at, n.dim, static_cast<int64_t>(element(in(1), at))))]; }); break;
+      case Op::take:
+        each([&](const Dims& at) {
+          return in(0).v[flat(in(0).shape, moved(at, n.dim, static_cast<int64_t>(element(in(1), at))))];
+        });
+        break;
       case Op::put:
         r.v = in(0).v;
         for_each_index(in(1).shape, [&](const Dims& at) {
@@ -255,11 +279,13 @@ class Reference {
           std::vector<int64_t> order(x.size());
           std::iota(order.begin(), order.end(), 0);
           std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-            if (std::isnan(x[a]) || std::isnan(x[b])) return std::isnan(x[n.descending ? a : b]) && !std::isnan(x[n.descending ? b : a]);
+            if (std::isnan(x[a]) || std::isnan(x[b]))
+              return std::isnan(x[n.descending ? a : b]) && !std::isnan(x[n.descending ? b : a]);
             return n.descending ? x[a] > x[b] : x[a] < x[b];
           });
           for (size_t i = 0; i < x.size(); ++i)
-            r.v[flat(n.shape, moved(at, n.dim, static_cast<int64_t>(i)))] = n.op == Op::sort ? x[order[i]] : static_cast<double>(order[i]);
+            r.v[flat(n.shape, moved(at, n.dim, static_cast<int64_t>(i)))] =
+                n.op == Op::sort ? x[order[i]] : static_cast<double>(order[i]);
         });
         break;
       }

@@ -344,8 +344,7 @@ class RandomProgram {
         }
         return;
       }
-      default:
-        return store(*a);
+      default: return store(*a);
     }
   }
 

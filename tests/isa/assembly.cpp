@@ -73,8 +73,9 @@ c1.sync dma_copy dst=hbm.bfloat16@s0+8[64x64,1x64] queue=9
 }
 
 TEST_CASE("numbers keep their bits") {
-  for (const double v : {0.1, -0.0, 1e300, std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::infinity(),
-                         -std::numeric_limits<double>::infinity(), std::bit_cast<double>(uint64_t{0xfff8000000001234})}) {
+  for (const double v :
+       {0.1, -0.0, 1e300, std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::infinity(), std::bit_cast<double>(uint64_t{0xfff8000000001234})}) {
     Program p;
     Instruction i;
     i.card = card_index<TensorScalar>;
@@ -83,7 +84,8 @@ TEST_CASE("numbers keep their bits") {
     i.args = p.push_args(args);
     p.instructions.push_back(i);
     const Program back = from_assembly(to_assembly(p));
-    CHECK(std::bit_cast<uint64_t>(back.args<TensorScalar>(back.instructions[0]).operand0.immediate) == std::bit_cast<uint64_t>(v));
+    CHECK(std::bit_cast<uint64_t>(back.args<TensorScalar>(back.instructions[0]).operand0.immediate) ==
+          std::bit_cast<uint64_t>(v));
   }
 }
 
@@ -113,11 +115,14 @@ TEST_CASE("wrong text is refused with its line") {
   CHECK(error_after_program("c0.vector nonsense").find("no instruction named nonsense") != std::string::npos);
   CHECK(error_after_program("\n\nc0.vector nonsense").find("line 4") != std::string::npos);
   CHECK(error_after_program("c0.vectr tensor_copy").find("unknown name 'vectr'") != std::string::npos);
-  CHECK(error_after_program("c0.vector tensor_copy dst=sbuf.float32@p0+0[1x1] dst=sbuf.float32@p0+0[1x1]").find("given twice") != std::string::npos);
+  CHECK(error_after_program("c0.vector tensor_copy dst=sbuf.float32@p0+0[1x1] dst=sbuf.float32@p0+0[1x1]")
+            .find("given twice") != std::string::npos);
   CHECK(error_after_program("c0.vector tensor_copy foo=1").find("no argument named foo") != std::string::npos);
   CHECK(error_after_program("c0.vector tensor_copy dst=sbuf.float99@p0+0[1x1]").find("float99") != std::string::npos);
-  CHECK(error_after_program("c0.vector tensor_copy dst=sbuf.float32@p300+0[1x1]").find("out of range") != std::string::npos);
-  CHECK(error_after_program("c0.vector tensor_copy dst=sbuf.float32@p0+0[1x1,1x1,1x1,1x1,1x1,1x1]").find("at most 5 dims") != std::string::npos);
+  CHECK(error_after_program("c0.vector tensor_copy dst=sbuf.float32@p300+0[1x1]").find("out of range") !=
+        std::string::npos);
+  CHECK(error_after_program("c0.vector tensor_copy dst=sbuf.float32@p0+0[1x1,1x1,1x1,1x1,1x1,1x1]")
+            .find("at most 5 dims") != std::string::npos);
   CHECK(error_after_program("c0.vector tensor_copy post=s65535").find("no such semaphore") != std::string::npos);
   CHECK(error_after_program("slot 1 input \"a\" float32 4 [1]").find("in order") != std::string::npos);
   CHECK(error_after_program("slot 0 input \"a float32 4 [1]").find("does not end") != std::string::npos);

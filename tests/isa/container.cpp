@@ -19,12 +19,14 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 // Offsets of the public header's fields.
-constexpr size_t kPackageVersion = 0, kHeaderSize = 8, kDataSize = 16, kMajor = 24, kHash = 172, kFeatureBits = 544, kHeader = 1024;
+constexpr size_t kPackageVersion = 0, kHeaderSize = 8, kDataSize = 16, kMajor = 24, kHash = 172, kFeatureBits = 544,
+                 kHeader = 1024;
 
 Program small() {
   Program p;
   p.name = "small";
-  p.slots = {{"a", SlotUse::input, Dtype::float32, 512, 0, {128, 1}}, {"b", SlotUse::output, Dtype::float32, 512, 0, {128, 1}}};
+  p.slots = {{"a", SlotUse::input, Dtype::float32, 512, 0, {128, 1}},
+             {"b", SlotUse::output, Dtype::float32, 512, 0, {128, 1}}};
   const auto tile = example::sbuf(128, 1);
   Instruction load, store;
   load.card = store.card = card_index<DmaCopy>;

@@ -24,14 +24,17 @@ inline Program every_card() {
       i.queue = static_cast<uint8_t>(n % 7);
       i.waits = static_cast<uint8_t>(n % 3);
       i.first_wait = static_cast<uint32_t>(p.waits.size());
-      for (int w = 0; w < i.waits; ++w) p.waits.push_back({static_cast<uint16_t>(n + w), static_cast<uint32_t>(n * 1000)});
+      for (int w = 0; w < i.waits; ++w)
+        p.waits.push_back({static_cast<uint16_t>(n + w), static_cast<uint32_t>(n * 1000)});
       if (n % 4) i.update = static_cast<uint16_t>(n);
       i.source = static_cast<uint32_t>(n % p.sources.size());
       i.args = p.push_args(example.args);
       p.instructions.push_back(i);
     }
   };
-  [&]<class... C>(std::type_identity<std::tuple<C...>>) { (add_all(std::type_identity<C>{}), ...); }(std::type_identity<Isa>{});
+  [&]<class... C>(std::type_identity<std::tuple<C...>>) {
+    (add_all(std::type_identity<C>{}), ...);
+  }(std::type_identity<Isa>{});
   return p;
 }
 

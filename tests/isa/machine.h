@@ -42,66 +42,46 @@ struct Machine {
   double get(const Access& a, int64_t i) {
     const std::byte* p = at(a, i);
     switch (a.dtype) {
-      case Dtype::float32:
-        return load<float>(p);
-      case Dtype::float64:
-        return load<double>(p);
+      case Dtype::float32: return load<float>(p);
+      case Dtype::float64: return load<double>(p);
       case Dtype::bfloat16: {
         const uint32_t bits = uint32_t{load<uint16_t>(p)} << 16;
         float f;
         std::memcpy(&f, &bits, 4);
         return f;
       }
-      case Dtype::int8:
-        return load<int8_t>(p);
+      case Dtype::int8: return load<int8_t>(p);
       case Dtype::uint8:
-      case Dtype::boolean:
-        return load<uint8_t>(p);
-      case Dtype::int16:
-        return load<int16_t>(p);
-      case Dtype::uint16:
-        return load<uint16_t>(p);
-      case Dtype::int32:
-        return load<int32_t>(p);
-      case Dtype::uint32:
-        return load<uint32_t>(p);
-      case Dtype::int64:
-        return static_cast<double>(load<int64_t>(p));
-      default:
-        throw std::logic_error("no such dtype in tests");
+      case Dtype::boolean: return load<uint8_t>(p);
+      case Dtype::int16: return load<int16_t>(p);
+      case Dtype::uint16: return load<uint16_t>(p);
+      case Dtype::int32: return load<int32_t>(p);
+      case Dtype::uint32: return load<uint32_t>(p);
+      case Dtype::int64: return static_cast<double>(load<int64_t>(p));
+      default: throw std::logic_error("no such dtype in tests");
     }
   }
   // `v` must be exact in the dtype (bfloat16: the top half of a float).
   void set(const Access& a, int64_t i, double v) {
     std::byte* p = at(a, i);
     switch (a.dtype) {
-      case Dtype::float32:
-        return store(p, static_cast<float>(v));
-      case Dtype::float64:
-        return store(p, v);
+      case Dtype::float32: return store(p, static_cast<float>(v));
+      case Dtype::float64: return store(p, v);
       case Dtype::bfloat16: {
         const auto f = static_cast<float>(v);
         uint32_t bits;
         std::memcpy(&bits, &f, 4);
         return store(p, static_cast<uint16_t>(bits >> 16));
       }
-      case Dtype::int8:
-        return store(p, static_cast<int8_t>(v));
+      case Dtype::int8: return store(p, static_cast<int8_t>(v));
       case Dtype::uint8:
-      case Dtype::boolean:
-        return store(p, static_cast<uint8_t>(v));
-      case Dtype::int16:
-        return store(p, static_cast<int16_t>(v));
-      case Dtype::uint16:
-        return store(p, static_cast<uint16_t>(v));
-      case Dtype::int32:
-        return store(p, static_cast<int32_t>(v));
-      case Dtype::uint32:
-        return store(p, static_cast<uint32_t>(v));
-      case Dtype::int64:
-        return store(p, static_cast<int64_t>(v));
-      default:
-        throw std::logic_error("no such dtype in tests");
+      case Dtype::boolean: return store(p, static_cast<uint8_t>(v));
+      case Dtype::int16: return store(p, static_cast<int16_t>(v));
+      case Dtype::uint16: return store(p, static_cast<uint16_t>(v));
+      case Dtype::int32: return store(p, static_cast<int32_t>(v));
+      case Dtype::uint32: return store(p, static_cast<uint32_t>(v));
+      case Dtype::int64: return store(p, static_cast<int64_t>(v));
+      default: throw std::logic_error("no such dtype in tests");
     }
   }
   template <class Value>

@@ -26,7 +26,9 @@ def module_python(tmp_path_factory):
 
     def run(script: str, **environment: str) -> str:
         environment = os.environ | {"TRNSIM_RUNTIME_DIR": str(tmp_path_factory.mktemp("machine"))} | environment
-        return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=300).stdout
+        return subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=300
+        ).stdout
 
     return run
 

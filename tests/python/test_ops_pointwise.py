@@ -1,7 +1,6 @@
 import pytest
 import torch
 import torch.nn.functional as F
-
 from ops import assert_same, check, sample
 
 FLOATS = [torch.float32, torch.bfloat16, torch.float16]

@@ -87,7 +87,7 @@ def test_fallback_warns_once_and_is_recorded():
 def test_fallback_can_be_an_error(monkeypatch):
     monkeypatch.setenv("TRNSIM_FALLBACK", "error")
     x = sample(3, 3).to("neuron")
-    with pytest.raises(NotImplementedError, match="eigh.*TRNSIM_FALLBACK=error"):
+    with pytest.raises(NotImplementedError, match=r"eigh.*TRNSIM_FALLBACK=error"):
         torch.linalg.eigvalsh(x)
     assert (x + 1).shape == (3, 3)
 

@@ -53,7 +53,13 @@ def test_the_same_program_takes_the_same_time(operands):
 def test_summary_has_neuron_profiles_names(run):
     summary = run.summary()
     assert summary["is_simulation"] is True
-    for name in ("total_time", "tensor_engine_active_time_percent", "hbm_read_bytes", "dma_transfer_count", "hfu_estimated_percent"):
+    for name in (
+        "total_time",
+        "tensor_engine_active_time_percent",
+        "hbm_read_bytes",
+        "dma_transfer_count",
+        "hfu_estimated_percent",
+    ):
         assert summary[name] >= 0
     assert summary["matmul_instruction_count"] > 0
 
@@ -117,9 +123,8 @@ def test_a_run_is_read_after_its_block():
     with trnsim.profile() as run:
         with pytest.raises(RuntimeError, match="after the `with"):
             run.duration_us
-        with pytest.raises(RuntimeError, match="does not nest"):
-            with trnsim.profile():
-                pass
+        with pytest.raises(RuntimeError, match="does not nest"), trnsim.profile():
+            pass
 
 
 def test_time_alone_leaves_memory_alone(operands):
@@ -134,9 +139,8 @@ def test_time_alone_leaves_memory_alone(operands):
 
 
 def test_an_unknown_mode_is_refused():
-    with pytest.raises(ValueError, match="function, time, both"):
-        with trnsim.mode("fast"):
-            pass
+    with pytest.raises(ValueError, match="function, time, both"), trnsim.mode("fast"):
+        pass
 
 
 def test_the_machine_says_where_its_numbers_come_from():

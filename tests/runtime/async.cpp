@@ -186,8 +186,9 @@ TEST_CASE("many threads share cores") {
       for (int i = 0; i < kRounds && ok; ++i) {
         nrt_tensor_t* slice = nullptr;
         nrt_tensor_set_t *in = nullptr, *out = nullptr;
-        ok = nrt_tensor_allocate_slice(x, 0, kTileBytes, nullptr, &slice) == NRT_SUCCESS && nrt_allocate_tensor_set(&in) == NRT_SUCCESS &&
-             nrt_allocate_tensor_set(&out) == NRT_SUCCESS && nrt_add_tensor_to_tensor_set(in, "x", slice) == NRT_SUCCESS &&
+        ok = nrt_tensor_allocate_slice(x, 0, kTileBytes, nullptr, &slice) == NRT_SUCCESS &&
+             nrt_allocate_tensor_set(&in) == NRT_SUCCESS && nrt_allocate_tensor_set(&out) == NRT_SUCCESS &&
+             nrt_add_tensor_to_tensor_set(in, "x", slice) == NRT_SUCCESS &&
              nrta_execute_schedule(models[vnc], in, out, 0, nullptr, nullptr) == NRT_SUCCESS;
         nrt_destroy_tensor_set(&in);
         nrt_destroy_tensor_set(&out);
@@ -246,7 +247,8 @@ TEST_CASE("collectives say that they are not there") {
   CHECK(nrt_all_gather(0, 0, 1, sizeof mine, &mine, &gathered) == NRT_SUCCESS);
   CHECK(gathered == 5);
   nrt_cc_context_t* context = nullptr;
-  CHECK(nrta_cc_prepare(nullptr, nullptr, nullptr, NRT_DTYPE_FLOAT32, NRT_OP_ADD, NRT_CC_ALLREDUCE, &context) == NRT_FAILURE);
+  CHECK(nrta_cc_prepare(nullptr, nullptr, nullptr, NRT_DTYPE_FLOAT32, NRT_OP_ADD, NRT_CC_ALLREDUCE, &context) ==
+        NRT_FAILURE);
   CHECK(nrta_cc_schedule(&context, 0, nullptr, nullptr) == NRT_FAILURE);
   nrt_model_t* m = nullptr;
   const auto bytes = to_container(add_program());

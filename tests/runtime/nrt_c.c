@@ -1,5 +1,5 @@
-/* A C program as a user of libnrt would write it: loads the executable named on the command line (c = a + b over 128 x 16 float32),
- * runs it blocking and queued, and reads the sums. */
+/* A C program as a user of libnrt would write it: loads the executable named on the command line (c = a + b over 128 x
+ * 16 float32), runs it blocking and queued, and reads the sums. */
 #include <nrt/nrt.h>
 #include <nrt/nrt_async.h>
 #include <nrt/nrt_experimental.h>
@@ -52,7 +52,8 @@ int main(int argc, char **argv) {
   static float input[kElements];
   nrt_tensor_t *tensors[3] = {NULL, NULL, NULL};
   static const char *const names[3] = {"a", "b", "c"};
-  for (int t = 0; t < 3; ++t) EXPECT(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, kBytes, names[t], &tensors[t]) == NRT_SUCCESS);
+  for (int t = 0; t < 3; ++t)
+    EXPECT(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, kBytes, names[t], &tensors[t]) == NRT_SUCCESS);
   for (int i = 0; i < kElements; ++i) input[i] = (float)i;
   EXPECT(nrt_tensor_write(tensors[0], input, 0, kBytes) == NRT_SUCCESS);
   for (int i = 0; i < kElements; ++i) input[i] = 0.5f;
@@ -63,12 +64,14 @@ int main(int argc, char **argv) {
   EXPECT(nrt_load(neff, size, 0, -1, &model) == NRT_SUCCESS);
   free(neff);
   nrt_tensor_info_array_t *info = NULL;
-  EXPECT(nrt_get_model_tensor_info(model, &info) == NRT_SUCCESS && info->tensor_count == 3 && info->tensor_array[2].size == kBytes);
+  EXPECT(nrt_get_model_tensor_info(model, &info) == NRT_SUCCESS && info->tensor_count == 3 &&
+         info->tensor_array[2].size == kBytes);
   EXPECT(nrt_free_model_tensor_info(info) == NRT_SUCCESS);
 
   nrt_tensor_set_t *inputs = NULL, *outputs = NULL;
   EXPECT(nrt_allocate_tensor_set(&inputs) == NRT_SUCCESS && nrt_allocate_tensor_set(&outputs) == NRT_SUCCESS);
-  for (int t = 0; t < 3; ++t) EXPECT(nrt_add_tensor_to_tensor_set(t < 2 ? inputs : outputs, names[t], tensors[t]) == NRT_SUCCESS);
+  for (int t = 0; t < 3; ++t)
+    EXPECT(nrt_add_tensor_to_tensor_set(t < 2 ? inputs : outputs, names[t], tensors[t]) == NRT_SUCCESS);
   EXPECT(nrt_execute(model, inputs, outputs) == NRT_SUCCESS);
   EXPECT(sums_are_right(tensors[2]));
 

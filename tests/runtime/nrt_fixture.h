@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
-#include <string>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 

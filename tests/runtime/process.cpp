@@ -83,15 +83,15 @@ TEST_CASE("the machine that the environment asks for") {
 TEST_CASE("a wrong environment is named") {
   uint32_t n = 0;
   for (const auto& [name, value] : std::vector<Environment::Variable>{{"TRNSIM_INSTANCE", "p5.48xlarge"},
-                                                          {"NEURON_LOGICAL_NC_CONFIG", "3"},
-                                                          {"NEURON_RT_VISIBLE_CORES", "4"},
-                                                          {"NEURON_RT_VISIBLE_CORES", "1-"},
-                                                          {"NEURON_RT_VISIBLE_CORES", "2-1"},
-                                                          {"NEURON_RT_VISIBLE_CORES", "0,0"},
-                                                          {"NEURON_RT_VISIBLE_CORES", "0,"},
-                                                          {"NEURON_RT_VISIBLE_CORES", "a"},
-                                                          {"NEURON_RT_NUM_CORES", "5"},
-                                                          {"NEURON_PLATFORM_TARGET_OVERRIDE", "trn3"}}) {
+                                                                      {"NEURON_LOGICAL_NC_CONFIG", "3"},
+                                                                      {"NEURON_RT_VISIBLE_CORES", "4"},
+                                                                      {"NEURON_RT_VISIBLE_CORES", "1-"},
+                                                                      {"NEURON_RT_VISIBLE_CORES", "2-1"},
+                                                                      {"NEURON_RT_VISIBLE_CORES", "0,0"},
+                                                                      {"NEURON_RT_VISIBLE_CORES", "0,"},
+                                                                      {"NEURON_RT_VISIBLE_CORES", "a"},
+                                                                      {"NEURON_RT_NUM_CORES", "5"},
+                                                                      {"NEURON_PLATFORM_TARGET_OVERRIDE", "trn3"}}) {
     const Environment e{{name, value}};
     CHECK(nrt_get_visible_vnc_count(&n) == NRT_INVALID);
     CHECK(last_error().find(name) != std::string::npos);
@@ -171,7 +171,8 @@ TEST_CASE("a child forked after init is told so, and its parent keeps its cores"
   Child child([&] {
     char buffer[8];
     nrt_tensor_t* fresh = nullptr;
-    const bool right = nrt_tensor_read(t, buffer, 0, 8) == NRT_UNINITIALIZED && last_error().find("spawn") != std::string::npos &&
+    const bool right = nrt_tensor_read(t, buffer, 0, 8) == NRT_UNINITIALIZED &&
+                       last_error().find("spawn") != std::string::npos &&
                        nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 8, nullptr, &fresh) == NRT_UNINITIALIZED &&
                        init() == NRT_UNINITIALIZED;
     nrt_close();

@@ -45,7 +45,8 @@ inline constexpr int64_t kTileBytes = 128 * 16 * 4;
 inline Program add_program(std::string name = "add") {
   using namespace example;
   Writer w(std::move(name));
-  const uint32_t a = w.slot("a", SlotUse::input, kTileBytes, {128, 16}), b = w.slot("b", SlotUse::input, kTileBytes, {128, 16}),
+  const uint32_t a = w.slot("a", SlotUse::input, kTileBytes, {128, 16}),
+                 b = w.slot("b", SlotUse::input, kTileBytes, {128, 16}),
                  c = w.slot("c", SlotUse::output, kTileBytes, {128, 16});
   const Access ta = sbuf(128, 16), tb = sbuf(128, 16, Dtype::float32, 64), tc = sbuf(128, 16, Dtype::float32, 128);
   w.add<DmaCopy>(Engine::sync, {.dst = ta, .src = hbm(128, 16, Dtype::float32, a)});
@@ -105,7 +106,8 @@ inline Program slow_program(int steps) {
   Writer w("slow");
   const uint32_t x = w.slot("x", SlotUse::inout, kTileBytes);
   w.add<DmaCopy>(Engine::sync, {.dst = sbuf(128, 16), .src = hbm(128, 16, Dtype::float32, x)});
-  for (int i = 0; i < steps; ++i) w.add<Reciprocal>(Engine::vector, {.dst = sbuf(128, 16384, Dtype::float32, 65536), .data = sbuf(128, 16384)});
+  for (int i = 0; i < steps; ++i)
+    w.add<Reciprocal>(Engine::vector, {.dst = sbuf(128, 16384, Dtype::float32, 65536), .data = sbuf(128, 16384)});
   w.add<DmaCopy>(Engine::sync, {.dst = hbm(128, 16, Dtype::float32, x), .src = sbuf(128, 16)});
   return w.program();
 }

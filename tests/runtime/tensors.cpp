@@ -45,7 +45,8 @@ TEST_CASE("null, garbage and freed handles are told apart from live ones") {
   CHECK(nrt_tensor_read(reused, buffer, 0, 8) == NRT_SUCCESS);
   CHECK(nrt_tensor_read(nullptr, buffer, 0, 8) == NRT_INVALID);
   CHECK(nrt_tensor_read(freed, buffer, 0, 8) == NRT_INVALID_HANDLE);
-  for (const uint64_t garbage : {uint64_t{1}, uint64_t{8}, ~uint64_t{0}, uint64_t{1} << 60 | 0xffffffff, reinterpret_cast<uint64_t>(buffer)})
+  for (const uint64_t garbage :
+       {uint64_t{1}, uint64_t{8}, ~uint64_t{0}, uint64_t{1} << 60 | 0xffffffff, reinterpret_cast<uint64_t>(buffer)})
     CHECK(nrt_tensor_read(reinterpret_cast<nrt_tensor_t*>(garbage), buffer, 0, 8) == NRT_INVALID_HANDLE);
   nrt_tensor_free(&freed);  // logged, nothing else
   nrt_tensor_free(nullptr);
@@ -149,8 +150,10 @@ TEST_CASE("batches are checked whole before anything moves") {
   nrt_tensor_t* a = tensor_of(std::vector<float>{1, 2});
   nrt_tensor_t* b = tensor_of(std::vector<float>{3, 4});
   float x = 10, y = 20, out[2] = {};
-  const nrt_tensor_batch_op_t ops_a[] = {{0, 4, &x}, {4, 4, &y}}, ops_b[] = {{4, 4, &x}}, bad[] = {{8, 4, &x}}, read_ops[] = {{0, 8, out}};
-  const nrt_tensor_batch_t wrong[] = {{a, ops_a, 2}, {b, bad, 1}}, right[] = {{a, ops_a, 2}, {b, ops_b, 1}}, reads[] = {{b, read_ops, 1}};
+  const nrt_tensor_batch_op_t ops_a[] = {{0, 4, &x}, {4, 4, &y}}, ops_b[] = {{4, 4, &x}}, bad[] = {{8, 4, &x}},
+                              read_ops[] = {{0, 8, out}};
+  const nrt_tensor_batch_t wrong[] = {{a, ops_a, 2}, {b, bad, 1}}, right[] = {{a, ops_a, 2}, {b, ops_b, 1}},
+                           reads[] = {{b, read_ops, 1}};
   CHECK(nrt_tensor_write_batch(wrong, 2, false) == NRT_INVALID);
   CHECK(floats(a) == std::vector<float>{1, 2});
   CHECK(nrt_tensor_write_batch(right, 2, false) == NRT_SUCCESS);
@@ -166,12 +169,13 @@ TEST_CASE("memory runs out with the text that users search for, and frees again"
   size_t written = 0;
   REQUIRE(nrt_get_vnc_memory_stats(0, &s, sizeof s, &written) == NRT_SUCCESS);
   CHECK(written == sizeof s);
-  CHECK(s.bytes_limit == size_t{24} << 30);      // one stack per logical core at LNC 2
-  CHECK(s.bytes_used == size_t{2} * 96 << 20);   // micro-code of two physical cores
+  CHECK(s.bytes_limit == size_t{24} << 30);     // one stack per logical core at LNC 2
+  CHECK(s.bytes_used == size_t{2} * 96 << 20);  // micro-code of two physical cores
   nrt_tensor_t *big = tensor(size_t{16} << 30), *more = nullptr;
   CHECK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, size_t{8} << 30, "weights", &more) == NRT_RESOURCE);
   CHECK(more == nullptr);
-  for (const char* text : {"dmem_alloc_internal", "Failed to allocate", "(OOM)", "weights", "8.000GB", "usage: tensors"})
+  for (const char* text :
+       {"dmem_alloc_internal", "Failed to allocate", "(OOM)", "weights", "8.000GB", "usage: tensors"})
     CHECK(last_error().find(text) != std::string::npos);
   CHECK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, SIZE_MAX, nullptr, &more) == NRT_RESOURCE);
   nrt_tensor_free(&big);

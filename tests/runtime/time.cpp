@@ -7,8 +7,11 @@ using namespace trn::test;
 
 namespace {
 
-// The launch law (docs: a launch begins when core and host are both there, after the launch overhead, and lasts the Program's makespan).
-double launched(double core_ns, double host_ns, double program_ns) { return std::max(core_ns, host_ns) + machine_spec().host_launch_ns + program_ns; }
+// The launch law (docs: a launch begins when core and host are both there, after the launch overhead, and lasts the
+// Program's makespan).
+double launched(double core_ns, double host_ns, double program_ns) {
+  return std::max(core_ns, host_ns) + machine_spec().host_launch_ns + program_ns;
+}
 double copied(double core_ns, double host_ns, double bytes) {
   return std::max(core_ns, host_ns) + machine_spec().host_copy_fixed_ns + bytes / machine_spec().host_copy_bytes_per_ns;
 }
@@ -19,7 +22,9 @@ double event_time(nrt_sim_event_t* e) {
   return ns;
 }
 
-void schedule(const Sum& s) { REQUIRE(nrta_execute_schedule(s.model, s.in, s.out, 0, nullptr, nullptr) == NRT_SUCCESS); }
+void schedule(const Sum& s) {
+  REQUIRE(nrta_execute_schedule(s.model, s.in, s.out, 0, nullptr, nullptr) == NRT_SUCCESS);
+}
 
 }  // namespace
 

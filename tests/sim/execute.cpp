@@ -22,11 +22,14 @@ struct Bench {
     p.slots.push_back({"x", SlotUse::input, Dtype::float32, static_cast<int64_t>(in.size() * 4), 0, {128, 32}});
     p.slots.push_back({"y", SlotUse::output, Dtype::float32, static_cast<int64_t>(out.size() * 4), 0, {128, 32}});
     add<DmaCopy>(p, Engine::sync, dma(sbuf(Dtype::float32, 128, 0, 32), hbm(Dtype::float32, 0, 128, 32)), {}, 0);
-    add<TensorCopy>(p, Engine::vector, copy(sbuf(Dtype::float32, 128, 256, 32), sbuf(Dtype::float32, 128, 0, 32)), {{0, 1}}, 1);
-    add<DmaCopy>(p, Engine::scalar, dma(hbm(Dtype::float32, 1, 128, 32), sbuf(Dtype::float32, 128, 256, 32)), {{1, 1}}, 2);
+    add<TensorCopy>(p, Engine::vector, copy(sbuf(Dtype::float32, 128, 256, 32), sbuf(Dtype::float32, 128, 0, 32)),
+                    {{0, 1}}, 1);
+    add<DmaCopy>(p, Engine::scalar, dma(hbm(Dtype::float32, 1, 128, 32), sbuf(Dtype::float32, 128, 256, 32)), {{1, 1}},
+                 2);
   }
   void run(const std::atomic<bool>* cancelled = nullptr) {
-    const std::array<std::span<std::byte>, 2> slots{std::as_writable_bytes(std::span(in)), std::as_writable_bytes(std::span(out))};
+    const std::array<std::span<std::byte>, 2> slots{std::as_writable_bytes(std::span(in)),
+                                                    std::as_writable_bytes(std::span(out))};
     execute(p, cores, slots, cancelled);
   }
 };
@@ -66,7 +69,8 @@ TEST_CASE("the n-th execution is meant, and no other") {
 }
 
 TEST_CASE("a wrong injection is refused with its form") {
-  for (const char* text : {"", "nc_matmul", "no_such_card:1", "nc_matmul:x", "nc_matmul:1:", "nc_matmul:-1:3", "nc_matmul:1:2:3"})
+  for (const char* text :
+       {"", "nc_matmul", "no_such_card:1", "nc_matmul:x", "nc_matmul:1:", "nc_matmul:-1:3", "nc_matmul:1:2:3"})
     CHECK_THROWS_AS(parse_injection(text), Error);
 }
 

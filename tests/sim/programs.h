@@ -7,13 +7,20 @@
 
 namespace trn::test {
 
-inline Access sbuf(Dtype dtype, int partitions, int64_t offset, int free) { return example::sbuf(partitions, free, dtype, offset); }
-inline Access psum(Dtype dtype, int partitions, int64_t offset, int free) { return example::psum(partitions, free, dtype, offset); }
-inline Access hbm(Dtype dtype, uint32_t slot, int rows, int columns) { return example::hbm(rows, columns, dtype, slot); }
+inline Access sbuf(Dtype dtype, int partitions, int64_t offset, int free) {
+  return example::sbuf(partitions, free, dtype, offset);
+}
+inline Access psum(Dtype dtype, int partitions, int64_t offset, int free) {
+  return example::psum(partitions, free, dtype, offset);
+}
+inline Access hbm(Dtype dtype, uint32_t slot, int rows, int columns) {
+  return example::hbm(rows, columns, dtype, slot);
+}
 
 // Appends one instruction; returns it for adjustments before the next call.
 template <Card C>
-Instruction& add(Program& p, Engine engine, const typename C::Args& args, std::initializer_list<Wait> waits = {}, uint16_t update = Instruction::kNoUpdate) {
+Instruction& add(Program& p, Engine engine, const typename C::Args& args, std::initializer_list<Wait> waits = {},
+                 uint16_t update = Instruction::kNoUpdate) {
   Instruction i;
   i.card = card_index<C>;
   i.engine = engine;

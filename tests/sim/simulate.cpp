@@ -15,11 +15,14 @@ double ns(Tick t) { return Clock(spec()).to_ns(t); }
 // Vector copies [128, n] fp32 SBUF to SBUF.
 Program chain(bool dependent) {
   Program p;
-  add<TensorCopy>(p, Engine::vector, copy(sbuf(Dtype::float32, 128, 4096, 512), sbuf(Dtype::float32, 128, 0, 512)), {}, 0);
+  add<TensorCopy>(p, Engine::vector, copy(sbuf(Dtype::float32, 128, 4096, 512), sbuf(Dtype::float32, 128, 0, 512)), {},
+                  0);
   if (dependent)
-    add<TensorCopy>(p, Engine::scalar, copy(sbuf(Dtype::float32, 128, 8192, 512), sbuf(Dtype::float32, 128, 4096, 512)), {{0, 1}}, 1);
+    add<TensorCopy>(p, Engine::scalar, copy(sbuf(Dtype::float32, 128, 8192, 512), sbuf(Dtype::float32, 128, 4096, 512)),
+                    {{0, 1}}, 1);
   else
-    add<TensorCopy>(p, Engine::scalar, copy(sbuf(Dtype::float32, 128, 8192, 512), sbuf(Dtype::float32, 128, 4096, 512)), {}, 1);
+    add<TensorCopy>(p, Engine::scalar, copy(sbuf(Dtype::float32, 128, 8192, 512), sbuf(Dtype::float32, 128, 4096, 512)),
+                    {}, 1);
   return p;
 }
 
@@ -53,7 +56,9 @@ TEST_CASE("engines without a dependence start together") {
 
 TEST_CASE("engines are in order") {
   Program p;
-  for (int i = 0; i < 20; ++i) add<TensorCopy>(p, Engine::vector, copy(sbuf(Dtype::float32, 128, 4096, 64 + i), sbuf(Dtype::float32, 128, 0, 64 + i)));
+  for (int i = 0; i < 20; ++i)
+    add<TensorCopy>(p, Engine::vector,
+                    copy(sbuf(Dtype::float32, 128, 4096, 64 + i), sbuf(Dtype::float32, 128, 0, 64 + i)));
   Seen seen;
   simulate(p, spec(), &seen);
   for (uint32_t i = 1; i < 20; ++i) CHECK(seen.of(i).start > seen.of(i - 1).start);
@@ -70,9 +75,12 @@ TEST_CASE("two runs of one Program see the same events") {
 
 TEST_CASE("waits that can never be met are a deadlock that names them") {
   Program p;
-  add<TensorCopy>(p, Engine::vector, copy(sbuf(Dtype::float32, 128, 4096, 64), sbuf(Dtype::float32, 128, 0, 64)), {{1, 1}}, 0);
-  add<TensorCopy>(p, Engine::scalar, copy(sbuf(Dtype::float32, 128, 8192, 64), sbuf(Dtype::float32, 128, 0, 64)), {{0, 1}}, 1);
-  CHECK_THROWS_WITH(simulate(p, spec()), Catch::Contains("deadlock") && Catch::Contains("S[1]>=1 (is 0)") && Catch::Contains("S[0]>=1 (is 0)"));
+  add<TensorCopy>(p, Engine::vector, copy(sbuf(Dtype::float32, 128, 4096, 64), sbuf(Dtype::float32, 128, 0, 64)),
+                  {{1, 1}}, 0);
+  add<TensorCopy>(p, Engine::scalar, copy(sbuf(Dtype::float32, 128, 8192, 64), sbuf(Dtype::float32, 128, 0, 64)),
+                  {{0, 1}}, 1);
+  CHECK_THROWS_WITH(simulate(p, spec()), Catch::Contains("deadlock") && Catch::Contains("S[1]>=1 (is 0)") &&
+                                             Catch::Contains("S[0]>=1 (is 0)"));
 }
 
 TEST_CASE("an empty Program takes its preamble and postamble") {

@@ -15,7 +15,9 @@ double ns(Tick t) { return Clock(trn2()).to_ns(t); }
 Program matmuls(int n, Dtype dtype, int moving) {
   Program p;
   for (int i = 0; i < n; ++i)
-    add<NcMatmul>(p, Engine::tensor, matmul(psum(Dtype::float32, 128, (i % 8) * 2048, moving), sbuf(dtype, 128, 0, 128), sbuf(dtype, 128, 8192, moving)));
+    add<NcMatmul>(p, Engine::tensor,
+                  matmul(psum(Dtype::float32, 128, (i % 8) * 2048, moving), sbuf(dtype, 128, 0, 128),
+                         sbuf(dtype, 128, 8192, moving)));
   return p;
 }
 

@@ -1,10 +1,10 @@
-"""trnsim: what a simulated Trainium2 has and the hardware's own stack has not - modes, timelines, counters, the instruction table.
+"""What a simulated Trainium2 has beyond the hardware's own stack: modes, timelines, counters, the instruction table.
 
-    with trnsim.profile() as run:
-        ...                             # any work on the neuron device
-    run.duration_us, run.active_us      # simulated time on the modelled machine
-    run.write_perfetto("trace.pftrace")
-    run.write_html("report.html")
+with trnsim.profile() as run:
+    ...                             # any work on the neuron device
+run.duration_us, run.active_us      # simulated time on the modelled machine
+run.write_perfetto("trace.pftrace")
+run.write_html("report.html")
 """
 
 from trnsim import _C

@@ -19,7 +19,7 @@ def machine() -> dict:
 
 @contextmanager
 def mode(name: str) -> Iterator[None]:
-    """What launches queued in the block do: "function" (results only), "time" (time only; memory is not touched) or "both"."""
+    """What launches queued in the block do: "function" (results), "time" (time; memory is not touched) or "both"."""
     if name not in _MODES:
         raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {name!r}")
     before = _C.mode()
@@ -38,7 +38,7 @@ def set_threads(count: int) -> None:
 
 
 def counters() -> dict:
-    """Counts since the process started: launches, Programs, transfers; with torch loaded also aten_calls, programs_compiled, memory_hits, disk_hits,
-    fallbacks (calls), compile_ns."""
+    """Counts since the process started: launches, Programs, transfers; with torch loaded also aten_calls,
+    programs_compiled, memory_hits, disk_hits, fallbacks (calls), compile_ns."""
     plugin = sys.modules.get("torch_neuronx._C")
     return _C.counters() | (plugin.program_statistics() if plugin else {})

@@ -37,9 +37,9 @@ void tanh_backward(Call& c) {
 void logit_backward(Call& c) {
   const Value grad = c.arg_float(0), x = c.arg_float(1);
   const Value slope = grad / (x * (1.0 - x));
-  if (!c.present(2)) return c.out(0, where(logical_or(x < 0, x > 1), std::nan(""), slope));
+  if (!c.present(2)) return c.out(0, where(logical_or(x<0, x> 1), std::nan(""), slope));
   const double eps = c.constant(2);
-  c.out(0, where(logical_or(x < eps, x > 1 - eps), 0, slope));
+  c.out(0, where(logical_or(x<eps, x> 1 - eps), 0, slope));
 }
 void mish_backward(Call& c) {
   const Value grad = c.arg_float(0), x = c.arg_float(1);

@@ -3,7 +3,8 @@
 
 #include "backend/torch/lowerings/lowering.h"
 
-// Scaled dot product attention. Fewer key heads than query heads (GQA) broadcast: heads are seen as [key heads, queries per key].
+// Scaled dot product attention. Fewer key heads than query heads (GQA) broadcast: heads are seen as [key heads, queries
+// per key].
 namespace trn::torch_backend {
 namespace {
 
@@ -50,7 +51,9 @@ Value scores(Call& c, const Heads& h, int bias, bool causal, double scale) {
   return where(iota(c.g, plane, 1) <= iota(c.g, plane, 0), s, -kInf);
 }
 
-double scale_of(Call& c, int arg, const Value& q) { return c.present(arg) ? c.constant(arg) : 1 / std::sqrt(static_cast<double>(q.size(-1))); }
+double scale_of(Call& c, int arg, const Value& q) {
+  return c.present(arg) ? c.constant(arg) : 1 / std::sqrt(static_cast<double>(q.size(-1)));
+}
 
 // (query, key, value, attn_bias?, dropout_p, is_causal, return_debug_mask, scale?) -> output, logsumexp, ...
 void attention(Call& c) {
@@ -75,7 +78,8 @@ Value unbroadcast(Value grad, const Dims& shape) {
   return axes.empty() ? grad : sum(grad, axes);
 }
 
-// (grad_out, query, key, value, attn_bias, grad_input_mask, out, logsumexp, ..., dropout_p 12, is_causal 13, seed, offset, scale? 16)
+// (grad_out, query, key, value, attn_bias, grad_input_mask, out, logsumexp, ..., dropout_p 12, is_causal 13, seed,
+// offset, scale? 16)
 void attention_backward(Call& c) {
   const Value q = c.in(1);
   const Heads h = heads(q, c.in(2), c.in(3));

@@ -38,10 +38,27 @@ void rsub(Call& c) { c.out(0, operand(c, 1) - scaled(c, operand(c, 0), 2)); }
 void rsub_scalar(Call& c) { c.out(0, operand_number(c, 1) - scaled(c, operand(c, 0), 2)); }
 
 Value product_of(Value a, Value b) { return a.dtype() == Dtype::boolean ? logical_and(a, b) : a * b; }
-void mul(Call& c) { c.out(0, product_of(operand(c, 0), operand(c, 1))); }
+
+struct Complex {
+  Value re, im;
+};
+Complex complex_operand(Call& c, int i) {
+  const Value x = c.arg_float(i);
+  if (!c.complex(i)) return {unsqueeze(x, -1), unsqueeze(x * 0, -1)};
+  return {slice(x, -1, 0, 1), slice(x, -1, 1, 2)};
+}
+void mul_complex(Call& c) {
+  const Complex a = complex_operand(c, 0), b = complex_operand(c, 1);
+  c.out(0, concat({a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}, -1));
+}
+void mul(Call& c) {
+  if (c.complex(0) || c.complex(1)) return mul_complex(c);
+  c.out(0, product_of(operand(c, 0), operand(c, 1)));
+}
 void mul_scalar(Call& c) { c.out(0, product_of(operand(c, 0), operand_number(c, 1))); }
 
-// Integer division through fp32 would lose bits above 2^24: one correction step with exact int32 products, for any divisor but 0.
+// Integer division through fp32 would lose bits above 2^24: one correction step with exact int32 products, for any
+// divisor but 0.
 Value integer_quotient(Value a, Value b, bool to_floor) {
   const Value guess = to_int(apply(Activation::trunc, to_float(a) / to_float(b)));
   const Value left = a - guess * b;
@@ -104,7 +121,8 @@ void logical(Call& c) {
   c.out(0, apply(Op, to_bool(c.in(0)), to_bool(c.in(1))));
 }
 
-// A number compared with a low-precision tensor is first rounded to the tensor's dtype, as PyTorch's type promotion does.
+// A number compared with a low-precision tensor is first rounded to the tensor's dtype, as PyTorch's type promotion
+// does.
 Value rounded_number(Call& c, int i, Value like_tensor) {
   if (!c.integral(i) && !like_tensor.is_float()) return c.number(i, Dtype::float32);
   if (!like_tensor.is_float()) return c.number(i, Dtype::int32);
@@ -215,7 +233,8 @@ void logaddexp(Call& c) {
 void logaddexp2(Call& c) {
   const Value a = c.arg_float(0), b = c.arg_float(1);
   const Value high = maximum(a, b), gap = -absolute(a - b);
-  c.out(0, where(equal(a, b), a + 1, high + apply(Activation::log1p, apply(Activation::exp2, gap)) / std::numbers::ln2));
+  c.out(0,
+        where(equal(a, b), a + 1, high + apply(Activation::log1p, apply(Activation::exp2, gap)) / std::numbers::ln2));
 }
 
 void xlogy_of(Call& c, Value a, Value b, Activation log) {
@@ -276,7 +295,7 @@ constexpr Row kRows[] = {
     {"sub.Scalar", sub_scalar, "other =alpha"},
     {"rsub.Tensor", rsub, "=alpha"},
     {"rsub.Scalar", rsub_scalar, "other =alpha"},
-    {"mul.Tensor", mul},
+    {"mul.Tensor", mul, "", "complex64 too", true},
     {"mul.Scalar", mul_scalar, "other"},
     {"div.Tensor", div},
     {"div.Scalar", div_scalar, "other"},

@@ -1,6 +1,7 @@
 #include "backend/torch/lowerings/lowering.h"
 
-// Convolution of any rank as one matrix product over patches. PyTorch hands them to out-of-tree devices as convolution_overrideable.
+// Convolution of any rank as one matrix product over patches. PyTorch hands them to out-of-tree devices as
+// convolution_overrideable.
 namespace trn::torch_backend {
 namespace {
 
@@ -22,7 +23,8 @@ Dims output_size(Value x, const Dims& kernel, const Geometry& k) {
   Dims out;
   for (size_t i = 0; i < kernel.size(); ++i) {
     const int d = static_cast<int>(i);
-    out.push_back((x.size(2 + d) + 2 * at(k.padding, d) - at(k.dilation, d) * (kernel[i] - 1) - 1) / at(k.stride, d) + 1);
+    out.push_back((x.size(2 + d) + 2 * at(k.padding, d) - at(k.dilation, d) * (kernel[i] - 1) - 1) / at(k.stride, d) +
+                  1);
   }
   return out;
 }
@@ -49,7 +51,8 @@ Value patches(Value x, const Dims& kernel, const Dims& out, const Geometry& k) {
 // w [O, C/groups, kernel...] as [groups, O/groups, taps * C/groups], in the order of patches().
 Value weight_matrix(Value w, int64_t groups) {
   const int64_t outputs = w.size(0), inputs = w.size(1), taps = w.numel() / (outputs * inputs);
-  return reshape(transpose(reshape(w, {groups, outputs / groups, inputs, taps}), 2, 3), {groups, outputs / groups, taps * inputs});
+  return reshape(transpose(reshape(w, {groups, outputs / groups, inputs, taps}), 2, 3),
+                 {groups, outputs / groups, taps * inputs});
 }
 
 Value convolve(Value x, Value w, const Geometry& k) {
@@ -133,8 +136,10 @@ void convolution_backward(Call& c) {
   const Value grad = operand(c, 0), x = operand(c, 1), w = operand(c, 2);
   const Geometry k = geometry(c, 3);
   const bool transposed = c.flag(6);
-  if (c.wanted(0)) c.out(0, transposed ? convolve(grad, w, k) : convolve_transposed(grad, w, k, spatial_size(x.shape())));
-  if (c.wanted(1)) c.out(1, transposed ? weight_gradient(grad, x, w.shape(), k) : weight_gradient(x, grad, w.shape(), k));
+  if (c.wanted(0))
+    c.out(0, transposed ? convolve(grad, w, k) : convolve_transposed(grad, w, k, spatial_size(x.shape())));
+  if (c.wanted(1))
+    c.out(1, transposed ? weight_gradient(grad, x, w.shape(), k) : weight_gradient(x, grad, w.shape(), k));
   if (!c.wanted(2)) return;
   Dims axes{0};
   for (int i = 2; i < grad.rank(); ++i) axes.push_back(i);

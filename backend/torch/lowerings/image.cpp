@@ -18,7 +18,9 @@ Value nearest_index(Graph& g, int64_t in, int64_t out, double scale, double shif
   const Value at = floor((to_float(iota(g, out)) + shift) * scale);
   return to_int(minimum(at, static_cast<double>(in - 1)));
 }
-double nearest_scale(int64_t in, int64_t out, double given) { return given > 0 ? 1 / given : static_cast<double>(in) / static_cast<double>(out); }
+double nearest_scale(int64_t in, int64_t out, double given) {
+  return given > 0 ? 1 / given : static_cast<double>(in) / static_cast<double>(out);
+}
 
 // (self, output_size, scales...)
 void upsample_nearest(Call& c, double shift) {
@@ -66,10 +68,12 @@ void upsample_linear(Call& c) {
     const int64_t in = x.size(dim), out = c.shape(0)[dim];
     if (in == out) continue;
     const double given = c.present(3 + i) ? c.constant(3 + i) : 0;
-    const double scale = corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0) : nearest_scale(in, out, given);
+    const double scale = corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0)
+                                 : nearest_scale(in, out, given);
     const Value place = to_float(iota(c.g, out));
     const Value at = corners ? place * scale : maximum((place + 0.5) * scale - 0.5, 0);
-    const Value low = minimum(floor(at), static_cast<double>(in - 1)), high = minimum(low + 1, static_cast<double>(in - 1));
+    const Value low = minimum(floor(at), static_cast<double>(in - 1)),
+                high = minimum(low + 1, static_cast<double>(in - 1));
     Dims along(x.rank(), 1);
     along[dim] = out;
     const Value weight = reshape(at - low, along);
@@ -165,7 +169,8 @@ struct Pool {
 };
 Pool pool(Call& c, int spatial, int kernel, int dilation) {
   Pool p;
-  const Dims k = c.integers(kernel), s = c.integers(kernel + 1), pad = c.integers(kernel + 2), d = dilation >= 0 ? c.integers(dilation) : Dims{};
+  const Dims k = c.integers(kernel), s = c.integers(kernel + 1), pad = c.integers(kernel + 2),
+             d = dilation >= 0 ? c.integers(dilation) : Dims{};
   const Dims& shape = c.shape(0);
   for (int i = 0; i < spatial; ++i) {
     p.kernel.push_back(at(k, i, 1));
@@ -210,7 +215,8 @@ void max_pool(Call& c) {
     const int dim = x.rank() - Spatial + i;
     const double k = static_cast<double>(p.kernel[i]);
     const Value place = apply(AluOp::mod, rest, k);
-    const Value start = iota(c.g, best.shape(), dim) * static_cast<double>(p.stride[i]) - static_cast<double>(p.padding[i]);
+    const Value start =
+        iota(c.g, best.shape(), dim) * static_cast<double>(p.stride[i]) - static_cast<double>(p.padding[i]);
     const Value here = (start + place * static_cast<double>(p.dilation[i])) * plane_stride;
     index = index.g ? index + here : here;
     rest = to_int(floor((to_float(rest - place) + 0.5) / k));
@@ -225,7 +231,8 @@ void max_pool_backward(Call& c) {
   const Dims& shape = c.shape(0);
   const int64_t plane = shape[shape.size() - 1] * shape[shape.size() - 2], planes = product(shape) / plane;
   const Value base = expand(c.constant_value(0), {planes, plane});
-  const Value rows = reshape(grad, {planes, grad.numel() / planes}), at_index = reshape(index, {planes, index.numel() / planes});
+  const Value rows = reshape(grad, {planes, grad.numel() / planes}),
+              at_index = reshape(index, {planes, index.numel() / planes});
   c.out(0, {&c.g, c.g.put(AluOp::add, base.id, at_index.id, rows.id, 1)});
 }
 
@@ -289,7 +296,8 @@ void adaptive_avg_pool2d_backward(Call& c) {
       const int64_t start = o * in / out, stop = ((o + 1) * in + out - 1) / out;
       Dims wide = grad.shape();
       wide[dim] = stop - start;
-      const Value part = pad(expand(slice(grad, dim, o, o + 1) / static_cast<double>(stop - start), wide), dim, start, in - stop);
+      const Value part =
+          pad(expand(slice(grad, dim, o, o + 1) / static_cast<double>(stop - start), wide), dim, start, in - stop);
       total = total.g ? total + part : part;
     }
     grad = total;

@@ -2,7 +2,8 @@
 
 #include "backend/torch/lowerings/lowering.h"
 
-// Indexing: embedding, advanced indexing, gather, scatter and their adjoints. Indices may be negative; one outside its dim is NRT 1006 at run time.
+// Indexing: embedding, advanced indexing, gather, scatter and their adjoints. Indices may be negative; one outside its
+// dim is NRT 1006 at run time.
 namespace trn::torch_backend {
 namespace {
 
@@ -41,28 +42,29 @@ void embedding_backward(Call& c) {
   const int64_t width = c.in(0).size(-1), rows = c.integer(2), padding = c.integer(3);
   Value grad = reshape(c.arg_float(0), {index.numel(), width});
   if (c.flag(4)) {  // scale_grad_by_freq
-    const Value counts = scatter_rows(AluOp::add, zeros(c.g, {rows}, Dtype::float32), index, expand(c.constant_value(1), index.shape()));
+    const Value counts =
+        scatter_rows(AluOp::add, zeros(c.g, {rows}, Dtype::float32), index, expand(c.constant_value(1), index.shape()));
     grad = grad / unsqueeze(gather_rows(counts, index), -1);
   }
   if (padding >= 0) grad = where(unsqueeze(equal(index, static_cast<double>(padding)), -1), 0, grad);
   c.out(0, scatter_rows(AluOp::add, zeros(c.g, {rows, width}, Dtype::float32), index, grad));
 }
 
-// self[indices]: the indexed dims moved to the front and joined into one, the indices joined into one vector of row numbers.
+// self[indices]: the indexed dims moved to the front and joined into one, the indices joined into one vector of row
+// numbers.
 struct Indexed {
   Value table;       // [rows, rest...]
   Value index;       // vector
   Dims index_shape;  // of the broadcast index tensors
   Dims axes;         // permutation that brought the indexed dims to the front
   Dims rest;
-  int place = 0;     // where the index dims stand in the result
+  int place = 0;  // where the index dims stand in the result
 };
 
 Indexed indexed(Value x, const std::vector<std::optional<Value>>& indices) {
   Indexed r;
   Dims dims, others;
-  for (int i = 0; i < x.rank(); ++i)
-    (i < static_cast<int>(indices.size()) && indices[i] ? dims : others).push_back(i);
+  for (int i = 0; i < x.rank(); ++i) (i < static_cast<int>(indices.size()) && indices[i] ? dims : others).push_back(i);
   for (int64_t d : dims) r.index_shape = broadcast(r.index_shape, indices[d]->shape());
   bool adjacent = true;
   for (size_t i = 1; i < dims.size(); ++i) adjacent = adjacent && dims[i] == dims[i - 1] + 1;
@@ -173,23 +175,26 @@ void scatter_value(Call& c) {
   put_along(c, AluOp::bypass, x, expand(value, at_least_1d(c.in(2)).shape()));
 }
 void scatter_add(Call& c) { put_along(c, AluOp::add, c.arg(0), c.in(3)); }
-void scatter_reduce(Call& c) {
-  put_along(c, c.text(4) == "add" ? AluOp::add : AluOp::multiply, c.arg(0), c.in(3));
-}
+void scatter_reduce(Call& c) { put_along(c, c.text(4) == "add" ? AluOp::add : AluOp::multiply, c.arg(0), c.in(3)); }
 
 // reduce: sum, prod, mean, amax, amin; include_self false starts targets from the operator's identity.
 void scatter_reduce_two(Call& c) {
-  const Value x = at_least_1d(c.arg(0)), index = to_int(at_least_1d(c.in(2))), src = convert(at_least_1d(c.in(3)), x.dtype());
+  const Value x = at_least_1d(c.arg(0)), index = to_int(at_least_1d(c.in(2))),
+              src = convert(at_least_1d(c.in(3)), x.dtype());
   const std::string mode = c.text(4);
   const bool include_self = c.flag(5);
   const int dim = c.dim(1, x.rank());
   if (index.numel() == 0) return c.out(0, x);
-  const AluOp op = mode == "prod" ? AluOp::multiply : mode == "amax" ? AluOp::maximum : mode == "amin" ? AluOp::minimum : AluOp::add;
+  const AluOp op = mode == "prod"   ? AluOp::multiply
+                   : mode == "amax" ? AluOp::maximum
+                   : mode == "amin" ? AluOp::minimum
+                                    : AluOp::add;
   const auto put = [&](AluOp how, Value a, Value s) { return Value{a.g, a.g->put(how, a.id, index.id, s.id, dim)}; };
   const Value ones = expand(like(src, 1), src.shape());
   const Value counts = put(AluOp::add, expand(like(x, 0), x.shape()), ones);
   const bool integer_extreme = !x.is_float() && (op == AluOp::maximum || op == AluOp::minimum);
-  const double start = integer_extreme ? (op == AluOp::maximum ? -2147483648.0 : 2147483647.0) : static_cast<double>(info(op).identity);
+  const double start =
+      integer_extreme ? (op == AluOp::maximum ? -2147483648.0 : 2147483647.0) : static_cast<double>(info(op).identity);
   Value base = x;
   if (!include_self) base = where(equal(counts, 0), x, expand(like(x, start), x.shape()));
   Value y = put(op, base, src);
@@ -207,7 +212,8 @@ void put(Call& c) {
   const bool accumulate = c.flag(3);
   const Dtype d = accumulate ? compute_dtype(x.dtype()) : x.dtype();
   const Value index = positive_index(flatten(c.in(1)), x.numel());
-  const Value y = scatter_rows(accumulate ? AluOp::add : AluOp::bypass, flatten(convert(x, d)), index, flatten(convert(c.in(2), d)));
+  const Value y = scatter_rows(accumulate ? AluOp::add : AluOp::bypass, flatten(convert(x, d)), index,
+                               flatten(convert(c.in(2), d)));
   c.out(0, reshape(y, x.shape()));
 }
 

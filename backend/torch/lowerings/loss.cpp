@@ -13,7 +13,9 @@ Value reduced(Value loss, int64_t reduction) {
   return reduction == kSum ? sum(loss, {}) : loss;
 }
 // The factor that a mean puts on every element's gradient.
-double share(const Value& x, int64_t reduction) { return reduction == kMean ? 1.0 / static_cast<double>(x.numel()) : 1.0; }
+double share(const Value& x, int64_t reduction) {
+  return reduction == kMean ? 1.0 / static_cast<double>(x.numel()) : 1.0;
+}
 
 // Class scores as [N, C, places], targets as [N, 1, places].
 struct Classes {

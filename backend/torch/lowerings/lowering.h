@@ -9,8 +9,9 @@
 
 namespace trn::torch_backend {
 
-// One aten call being lowered, seen without libtorch: arguments by schema position, results by position. Shapes, strides and dtypes of arguments are
-// part of the Program's key; so are all numbers except those that the row names as run-time parameters.
+// One aten call being lowered, seen without libtorch: arguments by schema position, results by position. Shapes,
+// strides and dtypes of arguments are part of the Program's key; so are all numbers except those that the row names as
+// run-time parameters.
 class Call {
  public:
   explicit Call(Graph& graph) : g(graph) {}
@@ -19,26 +20,31 @@ class Call {
   Call& operator=(const Call&) = delete;
   Graph& g;
 
-  virtual bool present(int arg) const = 0;      // not None
-  virtual Value in(int arg) = 0;                // Tensor argument, in its own dtype
+  virtual bool present(int arg) const = 0;                               // not None
+  virtual Value in(int arg) = 0;                                         // Tensor argument, in its own dtype
   virtual std::vector<Value> list(int arg) = 0;                          // Tensor[] argument
   virtual std::vector<std::optional<Value>> optional_list(int arg) = 0;  // Tensor?[] argument (index, index_put)
-  virtual Value number(int arg, Dtype as) = 0;  // Scalar, float or int argument: a run-time parameter if the row says so, else a constant
-  virtual bool known(int arg) const = 0;        // a number that is part of the key, so that constant() may be asked for it
+  // Scalar, float or int argument: a run-time parameter if the row says so, else a constant.
+  virtual Value number(int arg, Dtype as) = 0;
+  virtual bool known(int arg) const = 0;  // a number that is part of the key, so that constant() may be asked for it
   virtual double constant(int arg) const = 0;
-  virtual bool integral(int arg) const = 0;     // a Scalar that holds an int or a bool
+  // complex64: seen as float32 with a last dim of 2 (real, imaginary); only by rows that say so.
+  virtual bool complex(int arg) const = 0;
+  virtual bool integral(int arg) const = 0;  // a Scalar that holds an int or a bool
   virtual int64_t integer(int arg) const = 0;
-  virtual bool flag(int arg) const = 0;         // false if None
-  virtual Dims integers(int arg) const = 0;     // int[] argument; empty if None
+  virtual bool flag(int arg) const = 0;                    // false if None
+  virtual Dims integers(int arg) const = 0;                // int[] argument; empty if None
   virtual std::vector<double> numbers(int arg) const = 0;  // float[] argument; empty if None
-  virtual std::string text(int arg) const = 0;  // str argument, empty if None
-  virtual Value random_seed(int64_t draws) = 0;  // (seed, offset) of the device's generator; advances it by `draws` values
+  virtual std::string text(int arg) const = 0;             // str argument, empty if None
+  // (seed, offset) of the device's generator; advances it by `draws` values.
+  virtual Value random_seed(int64_t draws) = 0;
 
   virtual int results() const = 0;
-  virtual bool wanted(int result) const = 0;         // false for results that the schema leaves undefined (output_mask)
-  virtual const Dims& shape(int result) const = 0;   // from PyTorch's own shape inference
+  virtual bool wanted(int result) const = 0;        // false for results that the schema leaves undefined (output_mask)
+  virtual const Dims& shape(int result) const = 0;  // from PyTorch's own shape inference
   virtual Dtype dtype(int result) const = 0;
-  virtual void out(int result, Value value) = 0;     // converts, then reshapes or broadcasts, to the result's dtype and shape
+  // Converts, then reshapes or broadcasts, to the result's dtype and shape.
+  virtual void out(int result, Value value) = 0;
 
   // Tensor argument in the dtype that lowerings compute in; its dims.
   Value arg(int i) { return to_compute(in(i)); }
@@ -47,14 +53,17 @@ class Call {
   int dim(int i, int rank) const { return wrap(integer(i), rank); }
 };
 
-// One row of the operator table: what the documentation, the registration and the tests are made from. `op` is the functional overload without
-// "aten::" ("add.Tensor"); its in-place and out= variants are registered with it, writing through the same lowering. An op that exists only in place
+// One row of the operator table: what the documentation, the registration and the tests are made from. `op` is the
+// functional overload without "aten::" ("add.Tensor"); its in-place and out= variants are registered with it, writing
+// through the same lowering. An op that exists only in place
 // ("uniform_") or with out= ("arange.start_out") is named as such.
 struct Row {
   std::string_view op;
   void (*lower)(Call&);
-  std::string_view runtime = "";  // space-separated arguments whose value is a run-time parameter (does not make a new Program); "=x": unless it is 1
+  // Space-separated arguments whose value is a run-time parameter (does not make a new Program); "=x": unless it is 1.
+  std::string_view runtime = "";
   std::string_view notes = "";
+  bool complex = false;  // takes or gives complex64
 };
 
 // Rows by family, one file each; registry.cpp joins them.

@@ -49,7 +49,8 @@ void addmv(Call& c) { blend(c, 0, squeeze(product_of(factor(c, 1), column(factor
 void dot(Call& c) { c.out(0, sum(c.arg(0) * c.arg(1), {})); }
 void addr(Call& c) { blend(c, 0, to_float(column(c.in(1))) * to_float(unsqueeze(c.in(2), 0)), 3, 4); }
 
-// Rows of `a` belong to groups that end at `ends`; every group has its own matrix. One masked product per group: exact zeros add nothing.
+// Rows of `a` belong to groups that end at `ends`; every group has its own matrix. One masked product per group: exact
+// zeros add nothing.
 void grouped_mm(Call& c) {
   const Value a = factor(c, 0), b = factor(c, 1);
   const Dtype d = product_dtype(c);
@@ -67,11 +68,13 @@ void grouped_mm(Call& c) {
   for (int64_t g = 0; g < groups; ++g) {
     if (a.rank() == 2 && b.rank() == 3) {
       const Value mine = member(g, iota(c.g, {a.size(0), 1}, 0));
-      const Value part = product_of(where(mine, a, like(a, 0)), reshape(slice(b, 0, g, g + 1), {b.size(1), b.size(2)}), Dtype::float32);
+      const Value part = product_of(where(mine, a, like(a, 0)), reshape(slice(b, 0, g, g + 1), {b.size(1), b.size(2)}),
+                                    Dtype::float32);
       total = total.g ? total + part : part;
     } else if (a.rank() == 3) {
       const Value mine = member(g, iota(c.g, {1, b.size(1)}, 1));
-      const Value part = product_of(reshape(slice(a, 0, g, g + 1), {a.size(1), a.size(2)}), where(mine, b, like(b, 0)), Dtype::float32);
+      const Value part = product_of(reshape(slice(a, 0, g, g + 1), {a.size(1), a.size(2)}), where(mine, b, like(b, 0)),
+                                    Dtype::float32);
       total = total.g ? total + part : part;
     } else {
       const Value mine = member(g, iota(c.g, {1, a.size(1)}, 1));
@@ -81,7 +84,8 @@ void grouped_mm(Call& c) {
   c.out(0, total.g ? total : concat(parts, 0));
 }
 
-// (A, B, upper, left, unitriangular): A = D (I - N) with N strictly triangular, so its powers end: (I - N)^-1 = (I + N)(I + N^2)(I + N^4)...
+// (A, B, upper, left, unitriangular): A = D (I - N) with N strictly triangular, so its powers end: (I - N)^-1 = (I +
+// N)(I + N^2)(I + N^4)...
 void solve_triangular(Call& c) {
   Value a = c.arg_float(0), y = c.arg_float(1);
   bool upper = c.flag(2);

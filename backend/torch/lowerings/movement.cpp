@@ -6,7 +6,12 @@
 namespace trn::torch_backend {
 namespace {
 
-void copy(Call& c) { c.out(0, c.in(1)); }
+void copy(Call& c) {
+  const Value x = c.in(1);
+  if (c.complex(0) == c.complex(1)) return c.out(0, x);
+  if (c.complex(0)) return c.out(0, pad(unsqueeze(to_float(x), -1), -1, 0, 1));  // real to complex
+  c.out(0, squeeze(slice(x, -1, 0, 1), -1));
+}
 
 void cat(Call& c) {
   std::vector<Value> parts;
@@ -120,7 +125,8 @@ void unfold_backward(Call& c) {
     if (step > 1) {
       Dims shape = part.shape();
       shape[dim] = windows * step;
-      part = slice(reshape(pad(unsqueeze(part, dim + 1), dim + 1, 0, step - 1), shape), dim, 0, (windows - 1) * step + 1);
+      part =
+          slice(reshape(pad(unsqueeze(part, dim + 1), dim + 1, 0, step - 1), shape), dim, 0, (windows - 1) * step + 1);
     }
     part = pad(part, dim, k, length - k - part.size(dim));
     total = total.g ? total + part : part;
@@ -155,7 +161,7 @@ void pixel_unshuffle(Call& c) {
 }
 
 constexpr Row kRows[] = {
-    {"copy_", copy},
+    {"copy_", copy, "", "complex64 too", true},
     {"cat", cat},
     {"flip", flip_dims},
     {"roll", roll},

@@ -57,7 +57,9 @@ struct Groups {
   Dims weights() const { return {1, groups, channels / groups, 1}; }
   Dims statistics() const { return {n, groups, 1, 1}; }
 };
-Groups groups_at(Call& c, int first) { return {c.integer(first), c.integer(first + 1), c.integer(first + 2), c.integer(first + 3)}; }
+Groups groups_at(Call& c, int first) {
+  return {c.integer(first), c.integer(first + 1), c.integer(first + 2), c.integer(first + 3)};
+}
 
 // (input, weight?, bias?, N, C, HxW, group, eps) -> out, mean, rstd
 void group_norm(Call& c) {
@@ -77,7 +79,8 @@ void group_norm_backward(Call& c) {
   const Value grad = reshape(c.arg_float(0), k.image()), x = reshape(c.arg_float(1), k.image());
   const Value center = reshape(c.arg_float(2), k.statistics()), rstd = reshape(c.arg_float(3), k.statistics());
   const Value y = (x - center) * rstd;
-  if (c.wanted(0)) c.out(0, normalised_gradient(c.present(4) ? grad * reshape(c.arg_float(4), k.weights()) : grad, y, rstd, {2, 3}));
+  if (c.wanted(0))
+    c.out(0, normalised_gradient(c.present(4) ? grad * reshape(c.arg_float(4), k.weights()) : grad, y, rstd, {2, 3}));
   if (c.wanted(1)) c.out(1, sum(grad * y, {0, 3}));
   if (c.wanted(2)) c.out(2, sum(grad, {0, 3}));
 }
@@ -101,7 +104,8 @@ Value affine(Call& c, Value y) {
   return y;
 }
 
-// (input, weight?, bias?, running_mean!, running_var!, momentum, eps) -> out, mean, rstd, new running_mean, new running_var
+// (input, weight?, bias?, running_mean!, running_var!, momentum, eps) -> out, mean, rstd, new running_mean, new
+// running_var
 void batch_norm_training(Call& c) {
   const Value x = c.arg_float(0);
   const Dims axes = all_but_channels(x.rank());
@@ -129,7 +133,8 @@ void batch_norm_backward(Call& c) {
   const Dims axes = all_but_channels(x.rank());
   const bool train = c.flag(7);
   const Value center = per_channel(c.arg_float(train ? 5 : 3), x.rank());
-  const Value rstd = train ? per_channel(c.arg_float(6), x.rank()) : rsqrt(per_channel(c.arg_float(4), x.rank()) + c.constant(8));
+  const Value rstd =
+      train ? per_channel(c.arg_float(6), x.rank()) : rsqrt(per_channel(c.arg_float(4), x.rank()) + c.constant(8));
   const Value y = (x - center) * rstd;
   const Value g = c.present(2) ? grad * per_channel(c.arg_float(2), x.rank()) : grad;
   if (c.wanted(0)) c.out(0, train ? normalised_gradient(g, y, rstd, axes) : g * rstd);
@@ -165,7 +170,10 @@ void weight_norm_backward(Call& c) {
 void rms_norm(Call& c) {
   const Value x = c.arg_float(0);
   const Dims axes = last_axes(x.rank(), static_cast<int64_t>(c.integers(1).size()));
-  const double eps = c.present(3) ? c.constant(3) : (c.dtype(0) == Dtype::bfloat16 ? 0x1p-7 : c.dtype(0) == Dtype::float16 ? 0x1p-10 : 0x1p-23);
+  const double eps = c.present(3) ? c.constant(3)
+                                  : (c.dtype(0) == Dtype::bfloat16  ? 0x1p-7
+                                     : c.dtype(0) == Dtype::float16 ? 0x1p-10
+                                                                    : 0x1p-23);
   const Value rstd = rsqrt(mean(square(x), axes) + eps);
   c.out(0, c.present(2) ? x * rstd * c.arg_float(2) : x * rstd);
   c.out(1, rstd);

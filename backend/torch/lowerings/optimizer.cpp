@@ -4,8 +4,8 @@
 namespace trn::torch_backend {
 namespace {
 
-// (self[], grads[], exp_avgs[], exp_avg_sqs[], max_exp_avg_sqs[], state_steps[], lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale?,
-// found_inf?)
+// (self[], grads[], exp_avgs[], exp_avg_sqs[], max_exp_avg_sqs[], state_steps[], lr, beta1, beta2, weight_decay, eps,
+// amsgrad, maximize, grad_scale?, found_inf?)
 void adam(Call& c, bool decoupled) {
   const auto number = [&](int i) { return c.number(i, Dtype::float32); };
   const Value lr = number(6), beta1 = number(7), beta2 = number(8), decay = number(9), eps = number(10);

@@ -41,7 +41,9 @@ void normal(Call& c) { c.out(0, normals(c, c.shape(0)) * c.number(2, Dtype::floa
 void normal_tensor_float(Call& c) { c.out(0, normals(c, c.shape(0)) * c.number(1, Dtype::float32) + c.arg_float(0)); }
 void normal_float_tensor(Call& c) { c.out(0, normals(c, c.shape(0)) * c.arg_float(1) + c.number(0, Dtype::float32)); }
 void normal_tensor_tensor(Call& c) { c.out(0, normals(c, c.shape(0)) * c.arg_float(1) + c.arg_float(0)); }
-void log_normal(Call& c) { c.out(0, exp(normals(c, c.shape(0)) * c.number(2, Dtype::float32) + c.number(1, Dtype::float32))); }
+void log_normal(Call& c) {
+  c.out(0, exp(normals(c, c.shape(0)) * c.number(2, Dtype::float32) + c.number(1, Dtype::float32)));
+}
 void exponential(Call& c) { c.out(0, exponentials(c, c.shape(0)) / c.number(1, Dtype::float32)); }
 void geometric(Call& c) {
   const Value p = c.number(1, Dtype::float32);
@@ -55,7 +57,8 @@ void cauchy(Call& c) {
 void bernoulli(Call& c) { c.out(0, uniforms(c, c.shape(0)) < c.number(1, Dtype::float32)); }
 void bernoulli_tensor(Call& c) { c.out(0, uniforms(c, c.shape(0)) < to_float(c.in(1))); }
 
-// Integers of [low, low + range) by remainder, as torch.cuda; the bias of 2^32 mod range is below 2^-8 for ranges up to 2^24.
+// Integers of [low, low + range) by remainder, as torch.cuda; the bias of 2^32 mod range is below 2^-8 for ranges up to
+// 2^24.
 Value integers(Call& c, double low, double range) {
   const Value b = bits(c, c.shape(0));
   if (range >= 0x1p32) return whole(b);
@@ -100,7 +103,8 @@ void dropout(Call& c) {
 }
 void dropout_backward(Call& c) { c.out(0, where(c.in(1), c.arg_float(0) * c.number(2, Dtype::float32), 0)); }
 
-// (self, num_samples, replacement): without replacement, the largest p / exponential; with, the first place where the running sum passes a uniform.
+// (self, num_samples, replacement): without replacement, the largest p / exponential; with, the first place where the
+// running sum passes a uniform.
 void multinomial(Call& c) {
   const Value p = c.arg_float(0);
   const int64_t samples = c.integer(1);

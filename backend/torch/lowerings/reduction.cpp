@@ -166,7 +166,8 @@ void cumprod(Call& c) {
   const Value x = summand(c);
   c.out(0, scan(AluOp::multiply, x, c.dim(1, x.rank())));
 }
-// Index of the running winner: the newest position where the running extreme was (re)attained, as torch.cummax reports it.
+// Index of the running winner: the newest position where the running extreme was (re)attained, as torch.cummax reports
+// it.
 template <AluOp Op>
 void running_extreme(Call& c) {
   const Value x = ordered(c, 0);

@@ -41,7 +41,8 @@ Value is_negative_infinity(Value x) { return x.is_float() ? equal(x, -kInf) : no
 Value fraction(Value x) { return x - trunc(x); }
 Value relu(Value x) { return x.is_float() ? apply(Activation::relu, x) : maximum(x, 0); }
 
-// sin and cos of the Scalar engine are for [-pi, pi]: Cody-Waite reduction with 2*pi in three parts. Past 2^17 periods fp32 has no phase left.
+// sin and cos of the Scalar engine are for [-pi, pi]: Cody-Waite reduction with 2*pi in three parts. Past 2^17 periods
+// fp32 has no phase left.
 Value reduced_angle(Value x) {
   const Value turns = apply(Activation::round, x * (0.5 / std::numbers::pi));
   return x - turns * 6.28125 - turns * 1.9350051879882812e-3 - turns * 3.01986e-7;
@@ -68,7 +69,9 @@ void nan_to_num(Call& c) {
   const Value x = c.arg(0);
   if (!x.is_float()) return c.out(0, x);
   const Dtype d = c.dtype(0);
-  const double largest = d == Dtype::float16 ? 65504.0 : d == Dtype::bfloat16 ? 0x1.FEp127 : std::numeric_limits<float>::max();
+  const double largest = d == Dtype::float16    ? 65504.0
+                         : d == Dtype::bfloat16 ? 0x1.FEp127
+                                                : std::numeric_limits<float>::max();
   const double nan = c.present(1) ? c.constant(1) : 0;
   const double high = c.present(2) ? c.constant(2) : largest;
   const double low = c.present(3) ? c.constant(3) : -largest;
@@ -103,6 +106,11 @@ void polar(Call& c) {
   const Value radius = c.arg_float(0), angle = reduced_angle(c.arg_float(1));
   const Value re = radius * apply(Activation::cos, angle), im = radius * apply(Activation::sin, angle);
   c.out(0, concat({unsqueeze(re, -1), unsqueeze(im, -1)}, -1));
+}
+
+void conjugate(Call& c) {
+  const Value x = c.in(0);
+  c.out(0, c.complex(0) ? concat({slice(x, -1, 0, 1), -slice(x, -1, 1, 2)}, -1) : x);
 }
 
 constexpr Row kRows[] = {
@@ -158,7 +166,8 @@ constexpr Row kRows[] = {
     {"nan_to_num", nan_to_num},
     {"mvlgamma", mvlgamma},
     {"heaviside", heaviside},
-    {"polar", polar},
+    {"polar", polar, "", "complex64", true},
+    {"conj_physical", conjugate, "", "complex64 too", true},
 };
 
 }  // namespace

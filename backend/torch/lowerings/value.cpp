@@ -201,6 +201,8 @@ Value matmul(Value a, Value b, Dtype dtype) {
 }
 
 Value gather_rows(Value table, Value index) { return wrap_node(table, table.g->gather(table.id, to_int(index).id)); }
-Value take_along(Value a, Value index, int dim) { return wrap_node(a, a.g->take(a.id, to_int(index).id, wrap(dim, a.rank()))); }
+Value take_along(Value a, Value index, int dim) {
+  return wrap_node(a, a.g->take(a.id, to_int(index).id, wrap(dim, a.rank())));
+}
 
 }  // namespace trn::torch_backend

@@ -9,8 +9,8 @@ using compiler::Dims;
 using compiler::Graph;
 using compiler::NodeId;
 
-// A graph node that reads like arithmetic. Operands of different dtypes meet in float32 if either is floating, else in int32; lowerings compute in
-// those two and boolean, and the result is cast once, at the end.
+// A graph node that reads like arithmetic. Operands of different dtypes meet in float32 if either is floating, else in
+// int32; lowerings compute in those two and boolean, and the result is cast once, at the end.
 struct Value {
   Graph* g = nullptr;
   NodeId id = -1;
@@ -116,8 +116,8 @@ Value gather_rows(Value table, Value index);
 Value take_along(Value a, Value index, int dim);
 
 int64_t product(const Dims& d);
-int wrap(int64_t dim, int rank);              // negative dims; a 0-dim tensor has dims -1 and 0
-Dims wrapped(Dims dims, int rank);            // empty means all
+int wrap(int64_t dim, int rank);    // negative dims; a 0-dim tensor has dims -1 and 0
+Dims wrapped(Dims dims, int rank);  // empty means all
 Dims broadcast(const Dims& a, const Dims& b);
 
 }  // namespace trn::torch_backend

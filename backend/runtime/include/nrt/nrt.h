@@ -1,8 +1,9 @@
-/* The Neuron runtime's C interface, as public headers of the Neuron SDK 2.32 describe it (API 2.0): same names, values and layouts, so a
- * program built for libnrt.so runs on the simulator. "vnc" is a logical NeuronCore, counted among those visible to the process.
+/* The Neuron runtime's C interface, as public headers of the Neuron SDK 2.32 describe it (API 2.0): same names, values
+ * and layouts, so a program built for libnrt.so runs on the simulator. "vnc" is a logical NeuronCore, counted among
+ * those visible to the process.
  *
- * Every function is safe to call from any thread. A bad argument gives a status, never a crash: handles are checked, freed ones are
- * recognised. nrt/nrt_sim.h tells the text of the last error. */
+ * Every function is safe to call from any thread. A bad argument gives a status, never a crash: handles are checked,
+ * freed ones are recognised. nrt/nrt_sim.h tells the text of the last error. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,7 +77,7 @@ typedef enum nrt_op_type {
   NRT_OP_FMA = 0x1,
   NRT_OP_MAX = 0x2,
   NRT_OP_MIN = 0x3,
-  NRT_OP_INVALID = 0xF,
+  NRT_OP_INVALID = 0xF
 } nrt_op_type_t;
 
 typedef enum nrt_dtype {
@@ -96,7 +97,7 @@ typedef enum nrt_dtype {
   NRT_DTYPE_INT64 = 0xC,
   NRT_DTYPE_FP8_E3 = 0xD,
   NRT_DTYPE_FP8_E4 = 0xE,
-  NRT_DTYPE_FP8_E5 = 0xF,
+  NRT_DTYPE_FP8_E5 = 0xF
 } nrt_dtype_t;
 
 typedef enum nrt_cc_op_type { NRT_CC_ALLGATHER, NRT_CC_ALLREDUCE, NRT_CC_REDUCESCATTER } nrt_cc_op_type_t;
@@ -120,7 +121,8 @@ NRT_STATUS nrt_init(nrt_framework_type_t framework, const char *fw_version, cons
 /* Waits for queued work, then gives back cores, models and tensors; their handles become invalid. */
 void nrt_close(void);
 
-/* Logical cores of the instance, and those this process may use. Callable before nrt_init(). The _nc_ names are older twins. */
+/* Logical cores of the instance, and those this process may use. Callable before nrt_init(). The _nc_ names are older
+ * twins. */
 NRT_STATUS nrt_get_total_vnc_count(uint32_t *vnc_count);
 NRT_STATUS nrt_get_visible_vnc_count(uint32_t *vnc_count);
 NRT_STATUS nrt_get_total_nc_count(uint32_t *vnc_count);
@@ -130,8 +132,8 @@ NRT_STATUS nrt_get_visible_nc_count(uint32_t *vnc_count);
 
 /* Loads an executable of `size` bytes on core `vnc` (-1: the first with no model). `vnc_count` is not used; pass -1. */
 NRT_STATUS nrt_load(const void *neff_bytes, size_t size, int32_t vnc, int32_t vnc_count, nrt_model_t **model);
-NRT_STATUS nrt_load_collectives(const void *neff_bytes, size_t size, int32_t vnc, int32_t vnc_count, uint32_t ctx_device_id,
-                                uint32_t ctx_device_count, nrt_model_t **model);
+NRT_STATUS nrt_load_collectives(const void *neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
+                                uint32_t ctx_device_id, uint32_t ctx_device_count, nrt_model_t **model);
 
 /* Waits for the model's queued launches first. */
 NRT_STATUS nrt_unload(nrt_model_t *model);
@@ -149,15 +151,19 @@ NRT_STATUS nrt_get_tensor_from_tensor_set(nrt_tensor_set_t *tensor_set, const ch
 
 /* ---- execution ---- */
 
-/* Runs the model behind everything already queued on its core and waits for it; with NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS > 0 only
- * queues it. Every input and output slot needs a tensor of the same core with at least the slot's size (NRT_INVALID otherwise). */
+/* Runs the model behind everything already queued on its core and waits for it; with
+ * NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS > 0 only queues it. Every input and output slot needs a tensor of the same
+ * core with at least the slot's size (NRT_INVALID otherwise). */
 NRT_STATUS nrt_execute(nrt_model_t *model, const nrt_tensor_set_t *input_set, nrt_tensor_set_t *output_set);
-NRT_STATUS nrt_execute_repeat(nrt_model_t *model, const nrt_tensor_set_t *input_set, nrt_tensor_set_t *output_set, int repeat_count);
+NRT_STATUS nrt_execute_repeat(nrt_model_t *model, const nrt_tensor_set_t *input_set, nrt_tensor_set_t *output_set,
+                              int repeat_count);
 
 /* ---- tensors ---- */
 
-/* `size` bytes on core `vnc` (ignored for host and virtual tensors). NRT_RESOURCE when the core's HBM is full. `name` may be null. */
-NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t tensor_placement, int vnc, size_t size, const char *name, nrt_tensor_t **tensor);
+/* `size` bytes on core `vnc` (ignored for host and virtual tensors). NRT_RESOURCE when the core's HBM is full. `name`
+ * may be null. */
+NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t tensor_placement, int vnc, size_t size, const char *name,
+                               nrt_tensor_t **tensor);
 
 /* A tensor without memory, and giving it memory of the caller's. */
 NRT_STATUS nrt_tensor_allocate_empty(const char *name, nrt_tensor_t **tensor);
@@ -176,7 +182,8 @@ NRT_STATUS nrt_tensor_write(nrt_tensor_t *tensor, const void *buf, size_t offset
 NRT_STATUS nrt_tensor_memset(nrt_tensor_t *tensor, uint64_t offset, int value, size_t size);
 
 /* NRT_INVALID for device tensors of different cores. */
-NRT_STATUS nrt_tensor_copy(const nrt_tensor_t *src, size_t src_offset, nrt_tensor_t *dst, size_t dst_offset, size_t size);
+NRT_STATUS nrt_tensor_copy(const nrt_tensor_t *src, size_t src_offset, nrt_tensor_t *dst, size_t dst_offset,
+                           size_t size);
 
 typedef struct nrt_tensor_batch {
   const nrt_tensor_t *tensor;
@@ -196,11 +203,13 @@ typedef struct nrt_tensor_device_allocation_info {
   size_t size; /* of the allocation, which may be larger than the tensor */
   int hbm_index;
 } nrt_tensor_device_allocation_info_t;
-NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t *tensor, nrt_tensor_device_allocation_info_t *alloc_info);
+NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t *tensor,
+                                                 nrt_tensor_device_allocation_info_t *alloc_info);
 
-/* Waits until executions have written the tensor `expected_completion_count` times since allocation or reset. `timeout` in microseconds of
- * this machine's time; negative: forever. NRT_TIMEOUT when it passes. */
-NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t *output_tensor, int64_t timeout, uint64_t expected_completion_count);
+/* Waits until executions have written the tensor `expected_completion_count` times since allocation or reset. `timeout`
+ * in microseconds of this machine's time; negative: forever. NRT_TIMEOUT when it passes. */
+NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t *output_tensor, int64_t timeout,
+                                              uint64_t expected_completion_count);
 NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t *output_tensor);
 
 /* ---- memory and interconnect facts ---- */
@@ -211,7 +220,8 @@ typedef struct nrt_vnc_memory_stats {
 } nrt_vnc_memory_stats_t;
 
 /* Fills the first `stats_size_in` bytes of *stats; *stats_size_out (may be null) is how many were written. */
-NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t *stats, size_t stats_size_in, size_t *stats_size_out);
+NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t *stats, size_t stats_size_in,
+                                    size_t *stats_size_out);
 
 NRT_STATUS nrt_get_dmabuf_fd(uint64_t va, uint64_t size, int *fd);
 NRT_STATUS nrt_host_device_id_get(int neuron_dev, uint32_t *host_device_id);
