@@ -15,6 +15,10 @@ namespace {
 // Freed blocks at least this large give their pages back to the host.
 constexpr int64_t kReturnToHost = int64_t{16} << 20;
 
+// Address space becomes usable in steps of this size, so that the host's limits (ulimit -d) see what is used, not what
+// a device has.
+constexpr int64_t kCommit = int64_t{64} << 20;
+
 bool protection_wanted() {
   const char* text = std::getenv("TRNSIM_PROTECT");
   return text && std::string_view(text) == "1";
@@ -34,9 +38,8 @@ void set_protection(std::byte* base, int64_t bytes, int protection) {
 HbmStack::HbmStack(int64_t capacity) : capacity_(capacity / kAlignment * kAlignment), protected_(protection_wanted()) {
   if (capacity_ <= 0)
     throw Error(Fault::illegal, "an HBM stack needs at least " + std::to_string(kAlignment) + " bytes");
-  const int protection = protected_ ? PROT_NONE : PROT_READ | PROT_WRITE;
   void* p =
-      mmap(nullptr, static_cast<size_t>(capacity_), protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, static_cast<size_t>(capacity_), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED)
     throw Error(Fault::unsupported, "this host cannot reserve address space for device memory",
                 std::to_string(capacity_) + " bytes; is there a limit (ulimit -v, vm.overcommit_memory)?");
@@ -56,6 +59,7 @@ std::byte* HbmStack::allocate(int64_t bytes) {
   const auto best = by_size_.lower_bound({wanted, 0});
   if (best == by_size_.end()) return nullptr;
   const auto [size, offset] = *best;
+  commit(offset + wanted);
   by_size_.erase(best);
   free_.erase(offset);
   if (size > wanted) {
@@ -67,6 +71,16 @@ std::byte* HbmStack::allocate(int64_t bytes) {
   peak_used_ = std::max(peak_used_, used_);
   ++allocations_;
   return base_ + offset;
+}
+
+void HbmStack::commit(int64_t end) {
+  if (end <= committed_) return;
+  const int64_t next = std::min(capacity_, (end + kCommit - 1) / kCommit * kCommit);
+  const int protection = protected_ && openers_ == 0 ? PROT_NONE : PROT_READ | PROT_WRITE;
+  if (mprotect(base_ + committed_, static_cast<size_t>(next - committed_), protection) != 0)
+    throw Error(Fault::unsupported, "this host gives no more memory for the device's",
+                std::to_string(next) + " bytes; is there a limit (ulimit -d, ulimit -v)?");
+  committed_ = next;
 }
 
 void HbmStack::free(std::byte* p) {
@@ -128,12 +142,12 @@ void HbmStack::reset_peak() {
 
 void HbmStack::open() {
   const std::lock_guard lock(mutex_);
-  if (openers_++ == 0) set_protection(base_, capacity_, PROT_READ | PROT_WRITE);
+  if (openers_++ == 0) set_protection(base_, committed_, PROT_READ | PROT_WRITE);
 }
 
 void HbmStack::close() {
   const std::lock_guard lock(mutex_);
-  if (--openers_ == 0) set_protection(base_, capacity_, PROT_NONE);
+  if (--openers_ == 0) set_protection(base_, committed_, PROT_NONE);
 }
 
 }  // namespace trn

@@ -10,9 +10,9 @@
 
 namespace trn {
 
-// One stack of HBM, shared by two cores: address space reserved on the host at once, pages appear when they are
-// touched. Blocks are aligned to `kAlignment`. Best fit, lowest address among equals, neighbours merge on free; the
-// same calls give the same addresses. All members may be called from any thread.
+// One stack of HBM, shared by two cores: address space reserved on the host at once, made usable as blocks need it;
+// pages appear when they are touched. Blocks are aligned to `kAlignment`. Best fit, lowest address among equals,
+// neighbours merge on free; the same calls give the same addresses. All members may be called from any thread.
 class HbmStack {
  public:
   static constexpr int64_t kAlignment = 512;
@@ -29,7 +29,8 @@ class HbmStack {
   HbmStack(const HbmStack&) = delete;
   HbmStack& operator=(const HbmStack&) = delete;
 
-  // `bytes` >= 0; zero bytes still get an address of their own. Null when no free block is large enough.
+  // `bytes` >= 0; zero bytes still get an address of their own. Null when no free block is large enough. Throws
+  // trn::Error(unsupported) if the host refuses the memory.
   std::byte* allocate(int64_t bytes);
   // Throws trn::Error(illegal) if `p` is not the start of an allocated block.
   void free(std::byte* p);
@@ -45,12 +46,14 @@ class HbmStack {
 
  private:
   friend class HbmAccess;
+  void commit(int64_t end);  // bytes [0, end) become usable
   void open();
   void close();
 
   mutable std::mutex mutex_;
   std::byte* base_;
   int64_t capacity_;
+  int64_t committed_ = 0;  // usable from the start
   bool protected_;
   int openers_ = 0;
   int64_t used_ = 0, peak_used_ = 0, allocations_ = 0;

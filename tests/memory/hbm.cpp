@@ -1,12 +1,15 @@
 #include "memory/hbm.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -33,6 +36,18 @@ int signal_of(Act act) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+// Writable private memory of this process, as RLIMIT_DATA counts it.
+rlim_t private_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == "VmData:") {
+      rlim_t kib = 0;
+      status >> kib;
+      return kib << 10;
+    }
+  return 0;
 }
 
 }  // namespace
@@ -151,3 +166,25 @@ TEST_CASE("with TRNSIM_PROTECT a stray host read crashes, an engine's does not")
   CHECK(*p == std::byte{42});
 }
 #endif
+
+TEST_CASE("a limit of the host's memory is met by what is used, not by what the device has") {
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlim_t limit_bytes = private_bytes() + 256 * kMiB;
+    const rlimit limit{limit_bytes, limit_bytes};
+    bool refused = false;
+    setrlimit(RLIMIT_DATA, &limit);
+    HbmStack stack(24 * 1024 * kMiB);
+    std::byte* small = stack.allocate(kMiB);
+    try {
+      stack.allocate(1024 * kMiB);
+    } catch (const Error& e) {
+      refused = e.fault() == Fault::unsupported && stack.statistics().used == kMiB;
+    }
+    _exit(small && refused && stack.allocate(kMiB) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
