@@ -1,0 +1,115 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/dma.h"
+#include "sim/event_queue.h"
+#include "sim/simulate.h"
+#include "sim/tensor_engine.h"
+
+namespace trn {
+
+// Everything that one timed run needs; lives as long as the run. Streams, semaphores and compute instructions are in
+// run.cpp, DMA triggers and transfers in run_dma.cpp.
+class Run {
+ public:
+  Run(const Work& w, const Spec& s, Observer* observer, const SimOptions& options);
+  Timing go();
+
+ private:
+  enum class Kind : uint8_t { post, first_packet, dma, ready };  // in order of priority at one tick
+  struct Event {
+    Kind kind;
+    uint8_t core;
+    uint32_t id;  // post: record; first_packet: flight; ready: stream
+  };
+
+  struct Stream {
+    const uint32_t *next = nullptr, *end = nullptr;  // in order_
+    Tick free = 0;                                   // when the engine can start its next instruction
+    Tick busy_to = 0;                                // end of the union of busy intervals so far
+    double cycle_ticks = 0;
+    Tick wait_latency = 0;           // from a semaphore's post to the start of an instruction that waited for it
+    uint16_t waits_for = kNoWait;    // semaphore that lists this stream as waiting
+    Tick wake = DmaEngines::kNever;  // of its pending ready event; later ones are not needed
+    int table = -1;                  // scalar engine: activation table loaded
+    Tick trigger_end = -1;           // end of the last DMA trigger
+    EngineTotals totals;
+  };
+  static constexpr uint16_t kNoWait = 0xFFFF;
+
+  struct Semaphore {
+    uint32_t value = 0;
+    Tick at = 0;  // of the last post
+    uint32_t poster = WaitEvent::kNobody;
+    std::vector<uint32_t> waiting;  // streams
+  };
+
+  // The last transfers of a queue, as many as may be in flight.
+  struct Queue {
+    struct Entry {
+      Tick done = DmaEngines::kNever;  // semaphore; kNever while in flight
+      uint32_t record = WaitEvent::kNobody;
+    };
+    std::vector<Entry> last;  // ring
+    uint64_t triggered = 0;
+    std::vector<uint32_t> waiting;  // streams whose trigger found it full
+  };
+
+  // A transfer between trigger and semaphore.
+  struct Flight {
+    uint32_t record = 0;
+    uint32_t entry = 0;  // in its queue's ring
+    Tick first_packet = 0;
+  };
+
+  struct Core {
+    std::optional<TensorEngine> tensor;
+    std::optional<DmaEngines> dma;
+    std::vector<Queue> queues;
+    Tick dma_from = 0, dma_active = 0;
+    int in_flight = 0;
+    Tick swdge_free = 0;
+    Tick planned = DmaEngines::kNever;  // time of the DMA event in the event queue, to avoid duplicates
+  };
+
+  void sort_streams();
+  void try_start(uint32_t stream, Tick now);
+  bool start(uint32_t stream, uint32_t index, Tick at, Tick now);
+  void wake(uint32_t stream, Tick at);
+  bool met(const Record& r, Tick& ready, uint16_t& missing, uint32_t& blocker) const;
+  void start_compute(Stream& st, uint32_t index, Tick at, const Cost& cost);
+  void start_tensor(Stream& st, uint32_t index, Tick at, const Cost& cost);
+  void finish(Stream& st, uint32_t index, Tick start, Tick end, Tick free);
+  void occupy(Stream& st, Tick start, Tick end);
+  void post(uint32_t index, Tick now);
+  void waited(Stream& st, uint32_t index, Tick begin, Tick end, Reason reason, uint32_t blocker);
+  [[noreturn]] void deadlock() const;
+  std::string describe(uint32_t index) const;
+
+  bool start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Cost& cost);
+  bool queue_is_full(uint32_t stream, uint32_t index, Queue& q, Tick& at, Tick now);
+  void first_packet(uint32_t flight, uint8_t core, Tick now);
+  void packets_done(uint8_t core, Tick now);
+  void landed(uint32_t flight, uint8_t core, Tick now);
+  void plan(uint8_t core);
+  void watch_hbm(Tick now);
+
+  const Work& w_;
+  const Spec& s_;
+  const Clock clock_;
+  Observer* observer_;
+  const SimOptions options_;
+  EventQueue<Event> events_;
+  std::vector<uint32_t> order_;  // records, stream by stream
+  std::vector<Stream> streams_;
+  std::vector<Semaphore> semaphores_;
+  std::vector<Core> cores_;
+  std::vector<Flight> flights_;
+  std::vector<uint32_t> free_flights_;
+  Timing timing_;
+  const Tick post_latency_, queue_stall_;
+};
+
+}  // namespace trn

@@ -1,0 +1,75 @@
+#include "sim/work.h"
+
+#include <bit>
+
+#include "isa/dispatch.h"
+
+namespace trn {
+namespace {
+
+uint64_t mix(uint64_t seed, uint64_t value) {
+  seed = (seed ^ value) * 0x9E3779B97F4A7C15;
+  return seed ^ seed >> 32;
+}
+
+uint64_t hash(const Cost& c) {
+  uint64_t h = mix(std::bit_cast<uint64_t>(c.busy), std::bit_cast<uint64_t>(c.latency));
+  h = mix(h, std::bit_cast<uint64_t>(c.preload));
+  h = mix(h, static_cast<uint64_t>(c.transfer.rows) << 32 ^ static_cast<uint64_t>(c.transfer.chunks));
+  return mix(h, static_cast<uint64_t>(c.transfer.chunk_bytes) ^ static_cast<uint64_t>(c.table) << 48);
+}
+
+bool same(const Transfer& a, const Transfer& b) {
+  return a.rows == b.rows && a.chunks == b.chunks && a.chunk_bytes == b.chunk_bytes && a.reads_hbm == b.reads_hbm &&
+         a.writes_hbm == b.writes_hbm && a.software == b.software && a.pattern_dims == b.pattern_dims;
+}
+
+bool same(const Cost& a, const Cost& b) {
+  return a.busy == b.busy && a.latency == b.latency && a.preload == b.preload && a.flops == b.flops &&
+         a.table_load == b.table_load && a.table == b.table && same(a.transfer, b.transfer);
+}
+
+}  // namespace
+
+uint32_t CostPool::add(const Cost& c) {
+  uint32_t& slot = recent_[hash(c) % kWays];
+  if (slot < costs_.size() && same(costs_[slot], c)) return slot;
+  slot = static_cast<uint32_t>(costs_.size());
+  costs_.push_back(c);
+  return slot;
+}
+
+Work work_of(const Program& p, const Spec& s) {
+  Work w;
+  w.cores = p.cores;
+  for (const CardRow& card : isa()) w.names.push_back(card.name);
+  w.records.reserve(p.instructions.size());
+  w.waits.reserve(p.waits.size());
+  std::vector<uint32_t> by_semaphore;  // an update "add one" for each
+  CostPool pool(w.costs);
+  for (const Instruction& in : p.instructions) {
+    const CardRow& card = row(in);
+    Record r;
+    r.cost = pool.add(card.cost(p.raw_args(in), in.engine, s));
+    r.name = in.card;
+    r.engine = in.engine;
+    r.core = in.core;
+    r.queue = in.queue;
+    r.dma = card.is_dma;
+    r.first_wait = static_cast<uint32_t>(w.waits.size());
+    r.waits = in.waits;
+    for (const Wait& wait : p.waits_of(in)) w.waits.push_back({wait.semaphore, Compare::at_least, wait.value});
+    if (in.update != Instruction::kNoUpdate) {
+      for (auto i = static_cast<uint16_t>(by_semaphore.size()); i <= in.update; ++i) {
+        by_semaphore.push_back(static_cast<uint32_t>(w.updates.size()));
+        w.updates.push_back({i, Change::add, 1});
+      }
+      r.first_update = by_semaphore[in.update];
+      r.updates = 1;
+    }
+    w.records.push_back(r);
+  }
+  return w;
+}
+
+}  // namespace trn
