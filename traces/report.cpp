@@ -118,10 +118,6 @@ std::string report_json(const Session& s, size_t max_slices) {
                              {"flops", g.flops},
                              {"hbm_bytes", g.hbm_bytes},
                              {"one_us", clock.to_ns(g.timing.makespan) / 1e3}});
-  for (const SpecField& f : spec_fields()) {
-    const Number& n = s.spec->*(f.member);
-    j["spec"][std::string(name(n.provenance))].push_back(std::string(f.name));
-  }
   j["timeline"] = timeline(s, max_slices);
   return j.dump();
 }

@@ -12,6 +12,7 @@
 #include "isa/threads.h"
 #include "nrt/nrt_sim.h"
 #include "traces/counters.h"
+#include "traces/fidelity.h"
 #include "traces/perfetto.h"
 #include "traces/report.h"
 #include "traces/summary.h"
@@ -127,6 +128,7 @@ PYBIND11_MODULE(_C, m) {
       .def("totals", &totals_of)
       .def("top_waits", &waits_of)
       .def("programs", &programs_of)
+      .def("fidelity_json", &fidelity_json, py::call_guard<py::gil_scoped_release>())
       .def("summary_json", &summary_json, py::call_guard<py::gil_scoped_release>())
       .def("report_json", &report_json, py::arg("max_slices") = 60000, py::call_guard<py::gil_scoped_release>())
       .def("write_perfetto", &write_perfetto_file, py::call_guard<py::gil_scoped_release>());

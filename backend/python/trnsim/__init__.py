@@ -9,8 +9,8 @@ run.write_html("report.html")
 
 from trnsim import _C
 from trnsim._machine import counters, machine, mode, set_threads
-from trnsim._run import Run, last_run, profile
+from trnsim._run import Run, fidelity, last_run, profile
 
 Error = _C.Error
 
-__all__ = ["Error", "Run", "counters", "last_run", "machine", "mode", "profile", "set_threads"]
+__all__ = ["Error", "Run", "counters", "fidelity", "last_run", "machine", "mode", "profile", "set_threads"]

@@ -14,6 +14,7 @@ class Run:
 
     def __init__(self, session: _C.Session | None = None):
         self._session = session
+        self._fidelity: dict | None = None
 
     @property
     def _seen(self) -> _C.Session:
@@ -42,9 +43,18 @@ class Run:
         """Launches grouped by op and Program, longest first: op, program, launches, us, flops, hbm_bytes."""
         return self._seen.programs()
 
+    def fidelity(self) -> dict:
+        """What the predicted time rests on: `share` of the duration on documented, measured and assumed numbers,
+        `instructions` by how well they are known, `numbers` (largest share first, with the change of the duration that
+        10 % more of each would make), `largest_assumption`, and `examined`, the part of the device time that was
+        re-timed for it. Re-times the Programs; the answer is kept."""
+        if self._fidelity is None:
+            self._fidelity = json.loads(self._seen.fidelity_json())
+        return self._fidelity
+
     def summary(self) -> dict:
-        """neuron-profile's summary fields (seconds, bytes, shares), with is_simulation = True."""
-        return json.loads(self._seen.summary_json())
+        """neuron-profile's summary fields (seconds, bytes, shares), with is_simulation = True and fidelity()."""
+        return json.loads(self._seen.summary_json()) | {"fidelity": self.fidelity()}
 
     def write_perfetto(self, path: str | PathLike) -> None:
         """A trace for the Perfetto UI (ui.perfetto.dev)."""
@@ -53,7 +63,7 @@ class Run:
     def write_html(self, path: str | PathLike, title: str = "trnsim report") -> None:
         """One self-contained page: timeline, engine activity, roofline, waits, Programs."""
         data = json.loads(self._seen.report_json())
-        data["title"] = title
+        data |= {"title": title, "fidelity": self.fidelity()}
         # Inside a script element only "</" could end the data early.
         text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
         page = files("trnsim").joinpath("report.html").read_text(encoding="utf-8")
@@ -82,3 +92,8 @@ profile.active = False
 def last_run() -> Run:
     """The newest launch of a Program, alone."""
     return Run(_C.last_launch())
+
+
+def fidelity() -> dict:
+    """last_run().fidelity()"""
+    return last_run().fidelity()
