@@ -79,7 +79,13 @@ GraphCall::GraphCall(Graph& g, const c10::IValue* arguments, const std::vector<R
       scan_(scan),
       results_(results),
       given_(results.size()),
-      slot_of_tensor_(scan.tensors.size(), -1) {}
+      slot_of_tensor_(scan.tensors.size(), -1) {
+  for (ResultInfo& r : results_) {
+    if (r.dtype != kComplex) continue;
+    as_pairs(r.sizes, r.strides);
+    r.dtype = c10::ScalarType::Float;
+  }
+}
 
 bool GraphCall::present(int arg) const {
   const c10::IValue& v = arguments_[arg];

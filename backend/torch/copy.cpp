@@ -1,8 +1,11 @@
 #include "backend/torch/copy.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/ops/_neg_view.h>
+#include <ATen/ops/conj_physical.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
+#include <ATen/ops/neg.h>
 #include <c10/core/DeviceGuard.h>
 
 #include <cstring>
@@ -125,13 +128,31 @@ void copy_between_devices(const at::Tensor& src, const at::Tensor& dst, bool non
   copy_to_device(host, dst, non_blocking);
 }
 
+// The bytes behind a tensor that is conjugated or negated lazily.
+at::Tensor without_bits(const at::Tensor& t) {
+  const at::Tensor plain = t.is_conj() ? t.conj() : t;
+  return plain.is_neg() ? at::_neg_view(plain) : plain;
+}
+
+// Either side conjugated or negated lazily (Tensor.conj(), .imag of it): what the bits say together is done to the
+// source.
+void copy_with_bits(const at::Tensor& src, const at::Tensor& dst, bool non_blocking) {
+  at::Tensor from = without_bits(src);
+  if (src.is_conj() != dst.is_conj()) from = at::conj_physical(from);
+  if (src.is_neg() != dst.is_neg()) from = at::neg(from);
+  copy_from(from, without_bits(dst), non_blocking);
+}
+
 }  // namespace
 
 at::Tensor copy_from(const at::Tensor& src, const at::Tensor& dst, bool non_blocking) {
   TORCH_CHECK(src.defined() && dst.defined(), "_copy_from: undefined tensor");
-  TORCH_CHECK(!dst.is_conj() && !dst.is_neg(), "_copy_from: a neuron tensor cannot be a conjugate or negative view");
   if (dst.numel() == 0) return dst;
-  const at::Tensor from = (src.sizes() == dst.sizes() ? src : src.expand(dst.sizes())).resolve_conj().resolve_neg();
+  if (src.is_conj() || src.is_neg() || dst.is_conj() || dst.is_neg()) {
+    copy_with_bits(src, dst, non_blocking);
+    return dst;
+  }
+  const at::Tensor from = src.sizes() == dst.sizes() ? src : src.expand(dst.sizes());
 
   const bool to_device = dst.device().type() == kNeuron, from_device = from.device().type() == kNeuron;
   TORCH_CHECK((to_device || dst.is_cpu()) && (from_device || from.is_cpu()), "cannot copy from ", from.device(), " to ",

@@ -159,5 +159,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_has_compatible_shallow_copy_type", compatible_shallow_copy);
 }
 
+// PyTorch's fallback for lazy conjugation and negation clones such an argument, and a clone is a copy: copies see to it
+// themselves, as its own copy_ does.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+
 }  // namespace
 }  // namespace trn::torch_backend
