@@ -59,7 +59,7 @@ std::byte* HbmStack::allocate(int64_t bytes) {
   const auto best = by_size_.lower_bound({wanted, 0});
   if (best == by_size_.end()) return nullptr;
   const auto [size, offset] = *best;
-  commit(offset + wanted);
+  if (!commit(offset + wanted)) return nullptr;
   by_size_.erase(best);
   free_.erase(offset);
   if (size > wanted) {
@@ -73,14 +73,13 @@ std::byte* HbmStack::allocate(int64_t bytes) {
   return base_ + offset;
 }
 
-void HbmStack::commit(int64_t end) {
-  if (end <= committed_) return;
+bool HbmStack::commit(int64_t end) {
+  if (end <= committed_) return true;
   const int64_t next = std::min(capacity_, (end + kCommit - 1) / kCommit * kCommit);
   const int protection = protected_ && openers_ == 0 ? PROT_NONE : PROT_READ | PROT_WRITE;
-  if (mprotect(base_ + committed_, static_cast<size_t>(next - committed_), protection) != 0)
-    throw Error(Fault::unsupported, "this host gives no more memory for the device's",
-                std::to_string(next) + " bytes; is there a limit (ulimit -d, ulimit -v)?");
+  if (mprotect(base_ + committed_, static_cast<size_t>(next - committed_), protection) != 0) return false;
   committed_ = next;
+  return true;
 }
 
 void HbmStack::free(std::byte* p) {

@@ -29,8 +29,8 @@ class HbmStack {
   HbmStack(const HbmStack&) = delete;
   HbmStack& operator=(const HbmStack&) = delete;
 
-  // `bytes` >= 0; zero bytes still get an address of their own. Null when no free block is large enough. Throws
-  // trn::Error(unsupported) if the host refuses the memory.
+  // `bytes` >= 0; zero bytes still get an address of their own. Null when no free block is large enough, or
+  // when the host refuses the memory (ulimit -d): then statistics().largest_free would have sufficed.
   std::byte* allocate(int64_t bytes);
   // Throws trn::Error(illegal) if `p` is not the start of an allocated block.
   void free(std::byte* p);
@@ -46,7 +46,7 @@ class HbmStack {
 
  private:
   friend class HbmAccess;
-  void commit(int64_t end);  // bytes [0, end) become usable
+  bool commit(int64_t end);  // bytes [0, end) become usable; false if the host refuses
   void open();
   void close();
 

@@ -1,5 +1,8 @@
 #include "backend/compiler/compile.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "backend/compiler/copy_kernel.h"
 #include "backend/compiler/decompose.h"
 #include "backend/compiler/dump.h"
@@ -24,9 +27,22 @@ TileProgram tile(const Plan& p, const Spec& s) {
   return std::move(t).finish();
 }
 
+// Access patterns count and step in 32 bits.
+void check_sizes(const Graph& g) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  const auto fits = [](int64_t n) { return -kMost <= n && n <= kMost; };
+  for (const Node& n : g.nodes) {
+    int64_t elements = 1;
+    for (const int64_t d : n.shape) elements = fits(d) && fits(elements) ? elements * d : kMost + 1;
+    if (!fits(elements) || !std::all_of(n.strides.begin(), n.strides.end(), fits))
+      throw Error(Fault::unsupported, "a tensor of more than 2^31 - 1 elements, or with a stride of more", g.name);
+  }
+}
+
 }  // namespace
 
 Program compile(const Graph& g, const Spec& s) {
+  check_sizes(g);
   const Dump dump(g.name);
   dump("graph", g);
   Graph small = simplify(decompose(g));

@@ -128,9 +128,11 @@ void DeviceMemory::out_of_memory(int64_t bytes, Usage usage, std::string_view na
   write_file(
       "/tmp/neuron_mem_table_device_" + std::to_string(place_.device) + "_hbm_" + std::to_string(place_.hbm) + ".log",
       what + "\n" + tab);
-  fail(NRT_RESOURCE, "Allocation Failure (OOM): dmem_alloc_internal: " + what + " for " +
-                         (name.empty() ? "UNKNOWN" : std::string(name)) + ": " + human(s.used) + " of " +
-                         human(s.capacity) + " in use, largest free block " + human(s.largest_free));
+  fail(NRT_RESOURCE,
+       "Allocation Failure (OOM): dmem_alloc_internal: " + what + " for " +
+           (name.empty() ? "UNKNOWN" : std::string(name)) + ": " + human(s.used) + " of " + human(s.capacity) +
+           " in use, largest free block " + human(s.largest_free) +
+           (s.largest_free >= bytes ? "; the host refuses the memory: is there a limit (ulimit -d)?" : ""));
 }
 
 }  // namespace trn::runtime

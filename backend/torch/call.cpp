@@ -97,7 +97,8 @@ Value GraphCall::tensor(int flat) {
   if (!t) throw Error(Fault::internal, "a lowering asked for an undefined tensor", g.name);
   const c10::ScalarType type = c10::typeMetaToScalarType(t->dtype());
   if (is_cpu_scalar(*t)) {
-    const bool is_float = c10::isFloatingType(type);
+    // A wide integer goes as a float: exact enough beside floats, saturated where integers are computed.
+    const bool is_float = c10::isFloatingType(type) || is_wide(*t, cpu_scalar(*t));
     const Value v = parameter({Binding::tensor_number, is_float, flat});
     return type == c10::ScalarType::Bool ? to_bool(v) : v;
   }

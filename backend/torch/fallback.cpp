@@ -24,8 +24,10 @@ std::map<std::string, uint64_t>& counts() {
 }
 
 bool is_error() {
-  const char* mode = std::getenv("TRNSIM_FALLBACK");
-  return mode && std::string_view(mode) == "error";
+  const char* text = std::getenv("TRNSIM_FALLBACK");
+  const std::string_view mode = text ? text : "";
+  TORCH_CHECK(mode.empty() || mode == "warn" || mode == "error", "TRNSIM_FALLBACK=", mode, " must be warn or error");
+  return mode == "error";
 }
 
 // A result that aliases an argument without being written cannot be a copy from the host.

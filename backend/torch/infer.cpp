@@ -4,8 +4,11 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/native/ConvUtils.h>
 #include <ATen/ops/zeros.h>
+#include <Python.h>
 #include <c10/util/SmallVector.h>
+#include <torch/csrc/Exceptions.h>
 
+#include <atomic>
 #include <string_view>
 #include <vector>
 
@@ -151,13 +154,32 @@ constexpr Override kOverrides[] = {
     {"neuron::batch_norm_inference", like_first},
 };
 
+// What Python shape functions import at their first call, where there is an interpreter (torch_neuronx/_meta.py).
+void load_shape_functions() {
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject* module = PyImport_ImportModule("torch_neuronx._meta");
+  PyObject* done = module ? PyObject_CallMethod(module, "load", nullptr) : nullptr;
+  const bool failed = !done;
+  Py_XDECREF(done);
+  Py_XDECREF(module);
+  if (failed) {
+    python_error error;
+    error.persist();
+    PyGILState_Release(gil);
+    throw error;
+  }
+  PyGILState_Release(gil);
+}
+
 // Meta kernels word some errors in their own way. The host's kernels, on zeros of the same shapes, say it in PyTorch's
-// usual words.
+// usual words; not worth much memory.
 void raise_hosts_error(const c10::OperatorHandle& op, const Stack& arguments) {
+  constexpr int64_t kMostElements = 1 << 20;
   Stack stack;
   for (const IValue& v : arguments) {
     if (v.isTensorList() || v.isOptionalTensorList()) return;
     const bool ours = v.isTensor() && v.toTensor().defined() && v.toTensor().device().type() == kNeuron;
+    if (ours && v.toTensor().numel() > kMostElements) return;
     stack.push_back(ours ? IValue(at::zeros(v.toTensor().sizes(), v.toTensor().options().device(c10::kCPU))) : v);
     if (v.isDevice()) stack.back() = c10::Device(c10::kCPU);
     if (v.isGenerator()) stack.back() = IValue();
@@ -174,6 +196,11 @@ void infer(const c10::OperatorHandle& op, Stack& stack) {
   for (IValue& v : stack) copies.replace(v);
   for (const Override& o : kOverrides)
     if (o.op == name.name) return o.infer(stack);
+  static std::atomic<bool> loaded{false};
+  if (!loaded) {
+    load_shape_functions();
+    loaded = true;
+  }
   const at::AutoDispatchBelowADInplaceOrView guard;
   try {
     op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::Meta), &stack);

@@ -54,6 +54,15 @@ bool is_element_by_element(const Row& row) {
   return row.op == "copy_";
 }
 
+// Running out of memory is said before much is compiled.
+template <class Entry>
+void refuse_what_never_fits(const Entry& entry) {
+  constexpr int64_t kLarge = int64_t{1} << 28;
+  for (const ResultInfo& r : entry.results)
+    if (r.written < 0 && r.dtype != c10::ScalarType::Undefined && product(r.sizes) > kLarge)
+      at::detail::empty_strided_generic(r.sizes, r.strides, allocator(), kKeys, r.dtype);
+}
+
 bool empty(const ResultInfo& r) { return r.dtype == c10::ScalarType::Undefined || product(r.sizes) == 0; }
 
 }  // namespace
@@ -130,6 +139,7 @@ Operator::Entry* Operator::make(const c10::Stack& stack, size_t first, const Sca
   std::unique_ptr<Entry> entry = infer_results(stack, first, scan, resized);
   if (resized) return nullptr;
   entry->key.assign(scan.key.begin(), scan.key.end());
+  refuse_what_never_fits(*entry);
   if (!std::all_of(entry->results.begin(), entry->results.end(), empty)) {
     try {
       build(*entry, stack.data() + first, scan);
@@ -159,10 +169,17 @@ std::unique_ptr<Operator::Entry> Operator::infer_results(const c10::Stack& stack
     }
     return entry;
   }
-  for (size_t r = 0; resizes_ && r < metas.size(); ++r) {
+  for (size_t r = 0; r < metas.size(); ++r) {
+    if (return_alias_[r] < 0 || !metas[r].isTensor()) continue;
     const Tensor& target = stack[first + static_cast<size_t>(return_alias_[r])].toTensor();
-    if (target.sizes() != metas[r].toTensor().sizes())
-      resized = at::native::resize_output(target, metas[r].toTensor().sizes()) || resized;
+    const auto wanted = metas[r].toTensor().sizes();
+    if (target.sizes() == wanted) continue;
+    TORCH_CHECK(resizes_, "output with shape ", target.sizes(), " doesn't match the broadcast shape ", wanted);
+    const auto same = [&](const c10::TensorImpl* t) { return t == target.unsafeGetTensorImpl(); };
+    TORCH_CHECK(std::count_if(scan.tensors.begin(), scan.tensors.end(), same) <= 1,
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location. Please clone() the tensor before performing the operation.");
+    resized = at::native::resize_output(target, wanted) || resized;
   }
   for (int w : written_) {
     const TensorRange range = scan.ranges[w];
@@ -256,7 +273,7 @@ void Operator::launch(const Entry& entry, const Scan& scan, const IValue* argume
           return p.is_tensor == is_tensor && p.owner == b.index;
         });
         const float real = static_cast<float>(found->value.real);
-        const auto whole = static_cast<int32_t>(found->value.whole);
+        const auto whole = static_cast<int32_t>(std::clamp<int64_t>(found->value.whole, INT32_MIN, INT32_MAX));
         std::memcpy(block + at, b.is_float ? static_cast<const void*>(&real) : &whole, 4);
       }
       at += entry.bytes[i];

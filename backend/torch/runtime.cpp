@@ -87,7 +87,11 @@ c10::DeviceIndex current_device() { return thread_device; }
 
 c10::DeviceIndex checked(c10::DeviceIndex device) {
   if (device == -1) return thread_device;
-  const c10::DeviceIndex count = device_count();
+  c10::DeviceIndex count = device_count();
+  if (device >= count && !runtime_usable()) {  // says what is wrong with the machine's settings, if that is why
+    ensure_runtime();
+    count = device_count();
+  }
   TORCH_CHECK(device >= 0 && device < count, "invalid neuron device index ", static_cast<int>(device),
               ": this process sees ", static_cast<int>(count),
               " logical NeuronCores (NEURON_RT_VISIBLE_CORES, NEURON_RT_NUM_CORES)");

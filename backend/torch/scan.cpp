@@ -116,8 +116,10 @@ class Scanner {
     if (device.type() != kNeuron) {
       if (!is_cpu_scalar(*t))
         mixed_devices(c10::Device(kNeuron, static_cast<c10::DeviceIndex>(std::max(s_.device, 0))), device);
-      s_.key.push_back(kCpuScalar | dtype << 8 | static_cast<uint64_t>(t->is_wrapped_number()) << 16);
-      return s_.parameters.push_back({cpu_scalar(*t), flat, true});
+      const HostNumber n = cpu_scalar(*t);
+      s_.key.push_back(kCpuScalar | dtype << 8 | static_cast<uint64_t>(t->is_wrapped_number()) << 16 |
+                       static_cast<uint64_t>(is_wide(*t, n)) << 17);
+      return s_.parameters.push_back({n, flat, true});
     }
     if (s_.device < 0) s_.device = device.index();
     if (s_.device != device.index())
@@ -154,6 +156,10 @@ uint64_t hash_of(const c10::SmallVectorImpl<uint64_t>& key) {
 }
 
 }  // namespace
+
+bool is_wide(const TensorImpl& t, const HostNumber& n) {
+  return c10::isIntegralType(c10::typeMetaToScalarType(t.dtype()), false) && n.whole != static_cast<int32_t>(n.whole);
+}
 
 bool is_cpu_scalar(const TensorImpl& t) { return t.device().is_cpu() && t.dim() == 0; }
 

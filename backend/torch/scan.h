@@ -53,6 +53,7 @@ void scan_arguments(Scan& scan, const c10::IValue* arguments, const std::vector<
 
 bool is_cpu_scalar(const c10::TensorImpl& t);
 HostNumber cpu_scalar(const c10::TensorImpl& t);
+bool is_wide(const c10::TensorImpl& t, const HostNumber& n);  // an integer that takes more than the device's 32 bits
 HostNumber host_number(const c10::IValue& v);
 
 }  // namespace trn::torch_backend

@@ -124,3 +124,88 @@ def test_visible_cores(fresh_python):
     script = "import torch; print(torch.neuron.device_count(), torch.ones(1).neuron().device)"
     assert fresh_python(script, NEURON_RT_VISIBLE_CORES="2").split() == ["1", "neuron:0"]
     assert fresh_python(script, NEURON_RT_VISIBLE_CORES="1-2").split() == ["2", "neuron:0"]
+
+
+def test_integers_beyond_32_bits_are_exact_enough_beside_floats():
+    x = torch.tensor([1.0, 2.0])
+    for number in (2**31, 10**10, 2**40, -(2**33)):
+        for compute in (
+            lambda t: t * number,
+            lambda t: t + number,
+            lambda t: number / t,
+            lambda t: torch.where(t > 1, t, torch.tensor(number)),
+            lambda t: t // number,
+        ):
+            torch.testing.assert_close(compute(x.neuron()).cpu(), compute(x))
+
+
+def test_integers_beyond_32_bits_saturate_among_integers():
+    x = torch.tensor([1, 2]).neuron()
+    assert torch.minimum(x, torch.tensor(2**40)).tolist() == [1, 2]
+    assert torch.maximum(x, torch.tensor(-(2**40))).tolist() == [1, 2]
+
+
+def test_more_elements_than_an_access_pattern_counts_are_refused():
+    x = torch.ones(1, dtype=torch.uint8).neuron()
+    with pytest.raises(RuntimeError, match=r"more than 2\^31"):
+        x.expand(2**32 + 16).contiguous()
+    with pytest.raises(RuntimeError, match=r"more than 2\^31"):
+        x.float().expand(2**34).sum()
+    with pytest.raises(torch.OutOfMemoryError):
+        x.expand(2**40) + 1
+    assert (x + 1).item() == 2
+
+
+def test_a_target_of_another_shape_is_refused_in_pytorchs_words():
+    x, y = torch.ones(1, 3).neuron(), torch.ones(2, 3).neuron()
+    for write in (x.ge_, x.add_, x.atan2_, x.fmod_, x.pow_):
+        with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+            write(y)
+
+
+def test_out_that_must_grow_cannot_be_an_operand():
+    empty, y = torch.empty(0).neuron(), torch.ones(4, 6).neuron()
+    with pytest.raises(RuntimeError, match="single memory location"):
+        torch.cat([empty, y], out=empty)
+
+
+def test_a_shape_error_of_huge_operands_takes_no_host_memory():
+    x = torch.ones(3).neuron()
+    with pytest.raises(RuntimeError):
+        x[:1].expand(2**40) + x
+
+
+def test_bad_settings_are_named(fresh_python):
+    for setting in (
+        {"TRNSIM_INSTANCE": "trn9"},
+        {"NEURON_LOGICAL_NC_CONFIG": "3"},
+        {"NEURON_RT_VISIBLE_CORES": "99"},
+        {"TRNSIM_SPEC": "/nowhere.json"},
+    ):
+        name = next(iter(setting))
+        said = fresh_python(
+            "import torch\ntry: torch.ones(1, device='neuron')\nexcept RuntimeError as e: print(e)", **setting
+        )
+        assert name in said or setting[name] in said, said  # a Spec is named by its file
+    said = fresh_python(
+        "import torch\ntry: torch.linalg.eigvalsh(torch.eye(2).neuron())\nexcept RuntimeError as e: print(e)",
+        TRNSIM_FALLBACK="maybe",
+    )
+    assert "must be warn or error" in said
+
+
+def test_an_interrupt_during_the_first_op_leaves_the_process_whole(fresh_python):
+    said = fresh_python(
+        """
+import os, signal, threading, torch
+x = torch.ones(4).neuron()
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    for _ in range(10**6):
+        y = x + x
+except KeyboardInterrupt:
+    print("interrupted")
+print((x + 1).tolist())
+"""
+    )
+    assert said.split("\n")[:2] == ["interrupted", "[2.0, 2.0, 2.0, 2.0]"]
