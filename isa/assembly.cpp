@@ -58,8 +58,10 @@ bool scan_field(Scan& in, std::string_view key, typename C::Args& args, uint64_t
 void print_tail(std::string& out, const Program& p, const Instruction& i) {
   if (isa()[i.card].is_dma || i.queue) out += " queue=" + std::to_string(i.queue);
   const auto waits = p.waits_of(i);
-  for (size_t w = 0; w < waits.size(); ++w)
+  for (size_t w = 0; w < waits.size(); ++w) {
     out += (w ? ",s" : " wait=s") + std::to_string(waits[w].semaphore) + ">=" + std::to_string(waits[w].value);
+    if (waits[w].is_dynamic()) out += '+' + std::to_string(waits[w].per) + "*r" + std::to_string(waits[w].reg);
+  }
   if (i.update != Instruction::kNoUpdate) out += " post=s" + std::to_string(i.update);
   if (i.source) out += " from=" + std::to_string(i.source);
 }
@@ -69,7 +71,15 @@ void scan_waits(Scan& in, Program& p, Instruction& i) {
     in.expect("s");
     const auto semaphore = in.number<uint16_t>("a semaphore");
     in.expect(">=");
-    p.waits.push_back({semaphore, in.number<uint32_t>("a count")});
+    Wait w(semaphore, in.number<uint32_t>("a count"));
+    if (in.take("+")) {
+      w.per = in.number<uint8_t>("a count for each");
+      in.expect("*");
+      Register r;
+      scan(in, r);
+      w.reg = r.number;
+    }
+    p.waits.push_back(w);
     if (++i.waits == 0) in.fail("an instruction has at most 255 waits");
   } while (in.take(","));
 }

@@ -15,9 +15,11 @@ namespace trn {
 //   c0.vector tensor_tensor dst=... data1=... data2=... op=add wait=s0>=1 post=s1 from=1
 //
 // An operand is space.dtype@place[dims]: place is p<partition>+<byte> on chip, s<slot>+<byte> in HBM, and dims are
-// <step>x<count>, outermost first. Fields that have their card's default are left out. ';' starts a comment outside
-// quotes. from_assembly(to_assembly(p)) == canonical(p), and to_assembly(from_assembly(t)) == t for every t that
-// to_assembly wrote.
+// <step>x<count>, outermost first, or <step>xr<register>, which adds step times a register's value to the place.
+// A wait's count may move with a register: wait=s0>=1+2*r5. Control cards (loop, compare_branch, register_move, ...)
+// are instructions of their engine's stream like all others. Fields that have their card's default are left out. ';'
+// starts a comment outside quotes. from_assembly(to_assembly(p)) == canonical(p), and to_assembly(from_assembly(t)) ==
+// t for every t that to_assembly wrote.
 std::string to_assembly(const Program& p);
 
 // Throws trn::Error(illegal) whose context is the line's number and text.

@@ -15,6 +15,10 @@ void tidy(Operand& o) {
   if (o.is_tile()) o.immediate = 0;
 }
 
+void tidy(RegisterOperand& o) {
+  if (o.is_register()) o.immediate = 0;
+}
+
 template <class T>
 void tidy(T&) {}
 

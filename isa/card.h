@@ -53,6 +53,7 @@ struct Cost {
   Transfer transfer{};      // DMA instructions only
   bool table_load = false;  // scalar engine: uses an activation table
   int table = 0;            // which one; a change costs Spec::scalar_table_load_ns
+  bool control = false;     // takes the sequencer's time alone, not the engine's data path
 };
 
 // How well an instruction is known: its numbers against published results, its time against measurements.
@@ -77,10 +78,48 @@ struct Example {
   std::string_view broken;
 };
 
+// What an instruction does to the order in which its engine goes on. Cards other than `none` are control cards: the
+// engine's sequencer performs them.
+enum class Flow : uint8_t {
+  none,
+  registers,  // register_move and its like: on to the next instruction
+  loop,
+  end_loop,
+  label,
+  branch,
+  meeting,  // waits for the same instruction of the other core
+};
+
+class Sequencer;
+
+template <class C>
+inline constexpr Flow flow_of = Flow::none;
+template <class C>
+requires requires { C::flow; }
+inline constexpr Flow flow_of<C> = C::flow;
+
+// What a card does: run() on memory; a control card's step() on its engine's sequencer; or, where two cores meet,
+// exchange() on both cores' memories at once, with tag() saying which instructions belong together.
+template <class C>
+concept Runs = requires(const typename C::Args& a, const CoreMemory& m) {
+  { C::run(a, m) } -> std::same_as<void>;
+};
+template <class C>
+concept Steps = flow_of<C>
+!= Flow::none&& requires(const typename C::Args& a, Sequencer& q) {
+  { C::step(a, q) } -> std::same_as<void>;
+};
+template <class C>
+concept Meets = flow_of<C>
+== Flow::meeting&& requires(const typename C::Args& a, const CoreMemory& m) {
+  { C::tag(a) } -> std::same_as<int32_t>;
+  { C::exchange(a, m, a, m) } -> std::same_as<void>;
+};
+
 // One public nki.isa operation. A missing member is a compile error.
 template <class C>
 concept Card = std::is_trivially_copyable_v<typename C::Args> &&
-    requires(const typename C::Args& a, Engine e, const Spec& s, const CoreMemory& m) {
+    (Runs<C> || Steps<C> || Meets<C>)&&requires(const typename C::Args& a, Engine e, const Spec& s) {
   { C::name } -> std::convertible_to<std::string_view>;
   { C::doc } -> std::convertible_to<std::string_view>;
   { C::source } -> std::convertible_to<std::string_view>;
@@ -91,7 +130,6 @@ concept Card = std::is_trivially_copyable_v<typename C::Args> &&
   { std::tuple_size<std::remove_cvref_t<decltype(C::fields)>>::value } -> std::convertible_to<size_t>;
   { C::check(a, e, s) } -> std::same_as<Verdict>;
   { C::cost(a, e, s) } -> std::same_as<Cost>;
-  { C::run(a, m) } -> std::same_as<void>;
   { C::examples() } -> std::convertible_to<std::vector<Example<typename C::Args>>>;
 };
 
@@ -103,7 +141,7 @@ constexpr void for_each_field(Args& args, Visit&& visit) {
 
 // The fields that an instruction writes, by AWS's names. Some cards read them too (accumulation, predicated copies).
 constexpr bool is_written(std::string_view field) {
-  return field.starts_with("dst") || field.ends_with("_dst") || field == "reduce_res";
+  return field.starts_with("dst") || field.ends_with("_dst") || field == "reduce_res" || field == "counter";
 }
 
 // Calls visit(access, is_written) for every operand in memory.

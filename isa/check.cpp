@@ -2,6 +2,7 @@
 
 #include "isa/dispatch.h"
 #include "isa/rules.h"
+#include "isa/walk.h"
 
 namespace trn {
 
@@ -20,7 +21,6 @@ Verdict check_slot(const Program& p, const Slot& s) {
 
 // Indices and enums of an instruction, so that its arguments may be looked at.
 Verdict check_frame(const Program& p, const Instruction& i, const Spec& s) {
-  if (i.card >= isa().size()) return illegal("there is no card number ", i.card);
   const CardRow& r = row(i);
   if (static_cast<int>(i.engine) >= kEngines) return illegal("there is no engine number ", static_cast<int>(i.engine));
   if (!r.engines.has(i.engine)) return illegal(r.name, " does not run on the ", name(i.engine), " engine");
@@ -31,6 +31,13 @@ Verdict check_frame(const Program& p, const Instruction& i, const Spec& s) {
     return illegal("arguments lie outside the Program's words");
   if (i.first_wait > p.waits.size() || i.waits > p.waits.size() - i.first_wait)
     return illegal("waits lie outside the Program's waits");
+  for (const Wait& w : p.waits_of(i)) {
+    if (w.semaphore >= s.semaphores) return illegal("semaphore ", w.semaphore, " of ", static_cast<int>(s.semaphores));
+    if (w.is_dynamic() ? w.reg >= kRegisters : w.per != 0)
+      return illegal("a wait names a register that does not exist");
+  }
+  if (r.flow == Flow::meeting && p.cores < 2)
+    return illegal(r.name, " needs two physical cores (LNC 2), the Program is for ", int{p.cores});
   if (i.source >= p.sources.size()) return illegal("source ", i.source, " is not in the Program's table");
   if (i.update != Instruction::kNoUpdate && i.update >= s.semaphores)
     return illegal("semaphore ", i.update, " of ", static_cast<int>(s.semaphores));
@@ -47,6 +54,27 @@ bool is_sane(const Access& a) {
     reach += std::abs(static_cast<double>(a.dims[i].step)) * a.dims[i].count * size_of(a.dtype);
   }
   return reach < 0x1p52;
+}
+
+// Moved behind the start of its memory, for what a register will move back to there.
+void move_inside(Access& a) {
+  constexpr int64_t kStep = 64;
+  if (const ByteRange r = byte_range(a); r.begin < 0) a.offset += (-r.begin + kStep - 1) / kStep * kStep;
+}
+
+// The arguments as if every register held 0.
+std::vector<uint64_t> nominal(const Program& p, const Instruction& i) {
+  const auto* words = static_cast<const uint64_t*>(p.raw_args(i));
+  std::vector<uint64_t> args(words, words + (row(i).args_bytes + 7) / 8);
+  AccessList before, after;
+  row(i).accesses(p.raw_args(i), before);
+  row(i).resolve(args.data(), RegisterFile::zeros());
+  row(i).accesses(args.data(), after);
+  for (int k = 0; k < after.count; ++k) {
+    Access& a = *const_cast<Access*>(after.access[k]);  // ours: `args`
+    if (registers_of(*before.access[k]) && is_sane(a)) move_inside(a);
+  }
+  return args;
 }
 
 Verdict check_bounds(const Program& p, const Access& a, bool written, const Spec& s) {
@@ -80,8 +108,7 @@ class Semaphores {
 
   Verdict step(const Program& p, const Instruction& i) {
     for (const Wait& w : p.waits_of(i)) {
-      if (w.semaphore >= values_.size())
-        return illegal("semaphore ", w.semaphore, " of ", static_cast<int64_t>(values_.size()));
+      if (w.is_dynamic()) return illegal("a wait's count depends on a register that no instruction sets");
       if (w.value > values_[w.semaphore])
         return illegal("waits for semaphore ", w.semaphore, " >= ", w.value, ", but earlier instructions bring it to ",
                        values_[w.semaphore]);
@@ -96,16 +123,36 @@ class Semaphores {
   uint64_t most_;
 };
 
-Verdict check_instruction(const Program& p, const Instruction& i, const Spec& s, Semaphores& semaphores) {
+// Static waits only: in a Program with control flow the walk finds the rest.
+Verdict check_instruction(const Program& p, const Instruction& i, const Spec& s, Semaphores* semaphores) {
   if (auto bad = check_frame(p, i, s)) return bad;
-  if (auto bad = semaphores.step(p, i)) return bad;
-  const AccessList operands = accesses(p, i);
-  for (int k = 0; k < operands.count; ++k)
-    if (auto bad = check_bounds(p, *operands.access[k], operands.written[k], s)) return bad;
-  return row(i).check(p.raw_args(i), i.engine, s);
+  if (semaphores)
+    if (auto bad = semaphores->step(p, i)) return bad;
+  if (!row(i).registers(p.raw_args(i))) return check_operands(p, i, p.raw_args(i), s);
+  if (semaphores) return illegal("an operand's place depends on a register that no instruction sets");
+  return check_operands(p, i, nominal(p, i).data(), s);
 }
 
-std::string place(const Program& p, size_t index) {
+// Goes through the control flow without data, as far as that leads.
+Verdict dry_run(const Program& p, const Spec& s) {
+  struct Nobody : Walker {
+    void issue(uint32_t, uint32_t, const void*, std::span<const Wait>) override {}
+    void meet(const Side&, const Side&) override {}
+  } nobody;
+  Loads none;
+  Walk walk(p, s, nobody, none, {.most_steps = kMostCheckedSteps});
+  try {
+    walk.run();
+  } catch (const Error& e) {
+    if (e.fault() == Fault::unmodelled || walk.steps() > kMostCheckedSteps) return {};
+    return Complaint{e.fault(), e.rule() + "; " + e.context()};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string describe(const Program& p, size_t index) {
   const Instruction& i = p.instructions[index];
   std::string text = "instruction " + std::to_string(index);
   if (i.card < isa().size()) text += " (" + std::string(row(i).name) + ")";
@@ -113,19 +160,35 @@ std::string place(const Program& p, size_t index) {
   return text;
 }
 
-}  // namespace
+Verdict check_operands(const Program& p, const Instruction& i, const void* args, const Spec& s) {
+  AccessList operands;
+  row(i).accesses(args, operands);
+  for (int k = 0; k < operands.count; ++k)
+    if (auto bad = check_bounds(p, *operands.access[k], operands.written[k], s)) return bad;
+  return row(i).check(args, i.engine, s);
+}
 
 Verdict check(const Program& p, const Spec& s) {
   if (p.cores < 1 || p.cores > 2) return illegal("a Program runs on 1 or 2 physical cores, not ", int{p.cores});
   for (const Slot& slot : p.slots)
     if (auto bad = check_slot(p, slot)) return bad;
+  for (size_t i = 0; i < p.instructions.size(); ++i)
+    if (p.instructions[i].card >= isa().size())
+      return illegal("there is no card number ", p.instructions[i].card, "; ", describe(p, i));
+  const bool control = has_control(p);
   Semaphores semaphores(s);
   for (size_t i = 0; i < p.instructions.size(); ++i)
-    if (auto bad = check_instruction(p, p.instructions[i], s, semaphores)) {
-      bad->rule += "; " + place(p, i);
+    if (auto bad = check_instruction(p, p.instructions[i], s, control ? nullptr : &semaphores)) {
+      bad->rule += "; " + describe(p, i);
       return bad;
     }
-  return {};
+  if (!control) return {};
+  try {
+    streams(p);
+  } catch (const Error& e) {
+    return Complaint{e.fault(), e.rule() + "; " + e.context()};
+  }
+  return dry_run(p, s);
 }
 
 }  // namespace trn

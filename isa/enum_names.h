@@ -28,6 +28,8 @@ template <>
 inline constexpr size_t enum_count<ReduceCmd> = kReduceCmdNames.size();
 template <>
 inline constexpr size_t enum_count<OobMode> = kOobModeNames.size();
+template <>
+inline constexpr size_t enum_count<DmaEngine> = kDmaEngineNames.size();
 
 constexpr std::string_view name(Space s) { return space_name(s); }
 

@@ -33,14 +33,45 @@ void scan_float(Scan& in, F& value) {
   in.drop(static_cast<size_t>(end - rest.data()));
 }
 
-void print_dim(std::string& out, const Dim& d) { out += std::to_string(d.step) + 'x' + std::to_string(d.count); }
+void print_dim(std::string& out, const Dim& d) {
+  out += std::to_string(d.step) + 'x';
+  if (d.is_dynamic())
+    print(out, Register{static_cast<uint8_t>(d.reg())});
+  else
+    out += std::to_string(d.count);
+}
 void scan_dim(Scan& in, Dim& d) {
   d.step = in.number<int32_t>("a step");
   in.expect("x");
-  d.count = in.number<int32_t>("a count");
+  if (in.rest().starts_with('r')) {
+    Register r;
+    scan(in, r);
+    d = Dim::dynamic(r.number, d.step);
+  } else {
+    d.count = in.number<int32_t>("a count");
+    if (d.is_dynamic()) in.fail("a count is not negative");
+  }
 }
 
 }  // namespace
+
+void print(std::string& out, Register r) { out += 'r' + std::to_string(r.number); }
+void scan(Scan& in, Register& r) {
+  in.expect("r");
+  r.number = in.number<uint8_t>("a register");
+  if (r.number >= kRegisters) in.fail("an engine has registers r0 to r" + std::to_string(kRegisters - 1));
+}
+void print(std::string& out, RegisterOperand o) {
+  if (o.is_register()) return print(out, Register{static_cast<uint8_t>(o.reg)});
+  out += std::to_string(o.immediate);
+}
+void scan(Scan& in, RegisterOperand& o) {
+  o = {};
+  if (!in.rest().starts_with('r')) return scan(in, o.immediate);
+  Register r;
+  scan(in, r);
+  o = RegisterOperand::of(r);
+}
 
 void scan(Scan& in, bool& value) {
   value = in.take("true");

@@ -40,6 +40,12 @@ void scan(Scan& in, E& value) {
   value = *known;
 }
 
+// r5, or a whole number where a constant may stand.
+void print(std::string& out, Register r);
+void scan(Scan& in, Register& r);
+void print(std::string& out, RegisterOperand o);
+void scan(Scan& in, RegisterOperand& o);
+
 void print(std::string& out, const Access& a);
 void scan(Scan& in, Access& a);
 void print(std::string& out, const Operand& o);

@@ -18,7 +18,14 @@ bool is_damaged(const T& value) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return *reinterpret_cast<const unsigned char*>(&value) > 1;  // as a byte: reading it as a bool would be undefined
   } else if constexpr (std::is_same_v<T, Access>) {
-    return is_damaged(value.space) || is_damaged(value.dtype) || value.ndim > Access::kMaxDims;
+    if (is_damaged(value.space) || is_damaged(value.dtype) || value.ndim > Access::kMaxDims) return true;
+    for (int i = 0; i < value.ndim; ++i)
+      if (value.dims[i].is_dynamic() && (value.dims[i].reg() >= kRegisters || (i == 0 && value.on_chip()))) return true;
+    return false;
+  } else if constexpr (std::is_same_v<T, Register>) {
+    return value.number >= kRegisters;
+  } else if constexpr (std::is_same_v<T, RegisterOperand>) {
+    return value.is_register() && value.reg >= kRegisters;
   } else if constexpr (std::is_same_v<T, Operand>) {
     return is_damaged(value.tile);
   } else {
@@ -26,9 +33,29 @@ bool is_damaged(const T& value) {
   }
 }
 
+// Calls visit(access) for every operand in memory, by reference.
+template <class C, class Args, class Visit>
+void for_each_place(Args& args, Visit&& visit) {
+  for_each_field<C>(args, [&](std::string_view, auto& value, std::string_view) {
+    using T = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, Access>) visit(value);
+    if constexpr (std::is_same_v<T, Operand>) visit(value.tile);
+  });
+}
+
+template <class C>
+int set_register(const void* args) {
+  int reg = -1;
+  for_each_field<C>(as<C>(args), [&](std::string_view field, const auto& value, std::string_view) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, Register>)
+      if (is_written(field)) reg = value.number;
+  });
+  return reg;
+}
+
 template <class C>
 constexpr CardRow make_row() {
-  return {
+  CardRow r{
       .name = C::name,
       .doc = C::doc,
       .source = C::source,
@@ -39,7 +66,7 @@ constexpr CardRow make_row() {
       .args_bytes = sizeof(typename C::Args),
       .check = [](const void* a, Engine e, const Spec& s) { return C::check(as<C>(a), e, s); },
       .cost = [](const void* a, Engine e, const Spec& s) { return C::cost(as<C>(a), e, s); },
-      .run = [](const void* a, const CoreMemory& m) { C::run(as<C>(a), m); },
+      .run = nullptr,
       .accesses =
           [](const void* a, AccessList& list) {
             for_each_access<C>(as<C>(a), [&](const Access& access, bool written) {
@@ -55,7 +82,32 @@ constexpr CardRow make_row() {
             });
             return first;
           },
+      .flow = flow_of<C>,
+      .step = nullptr,
+      .exchange = nullptr,
+      .tag = nullptr,
+      .sets_register = flow_of<C> == Flow::none ? nullptr : &set_register<C>,
+      .registers =
+          [](const void* a) {
+            uint64_t all = 0;
+            for_each_place<C>(as<C>(a), [&](const Access& access) { all |= registers_of(access); });
+            return all;
+          },
+      .resolve =
+          [](void* a, const RegisterFile& registers) {
+            for_each_place<C>(*static_cast<typename C::Args*>(a),
+                              [&](Access& access) { access = resolved(access, registers); });
+          },
   };
+  if constexpr (Runs<C>) r.run = [](const void* a, const CoreMemory& m) { C::run(as<C>(a), m); };
+  if constexpr (Steps<C>) r.step = [](const void* a, Sequencer& q) { C::step(as<C>(a), q); };
+  if constexpr (Meets<C>)
+    r.exchange = [](const void* a, const CoreMemory& m, const void* b, const CoreMemory& n) {
+      C::exchange(as<C>(a), m, as<C>(b), n);
+    };
+  if constexpr (requires(const typename C::Args& a) { C::tag(a); })
+    r.tag = [](const void* a) { return C::tag(as<C>(a)); };
+  return r;
 }
 
 template <class C>
@@ -78,6 +130,11 @@ const CardRow* card_named(std::string_view name) {
   for (const CardRow& r : kRows)
     if (r.name == name) return &r;
   return nullptr;
+}
+
+bool has_control(const Program& p) {
+  return std::any_of(p.instructions.begin(), p.instructions.end(),
+                     [](const Instruction& i) { return row(i).flow != Flow::none; });
 }
 
 AccessList accesses(const Program& p, const Instruction& i) {

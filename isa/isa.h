@@ -4,12 +4,17 @@
 #include "isa/affine_select.h"
 #include "isa/bn_aggr.h"
 #include "isa/bn_stats.h"
+#include "isa/compare_branch.h"
+#include "isa/core_barrier.h"
 #include "isa/dispatch.h"
 #include "isa/dma_compute.h"
 #include "isa/dma_copy.h"
 #include "isa/dma_transpose.h"
+#include "isa/end_loop.h"
 #include "isa/iota.h"
+#include "isa/label.h"
 #include "isa/local_gather.h"
+#include "isa/loop.h"
 #include "isa/max8.h"
 #include "isa/memset.h"
 #include "isa/nc_find_index8.h"
@@ -22,8 +27,14 @@
 #include "isa/program.h"
 #include "isa/range_select.h"
 #include "isa/reciprocal.h"
+#include "isa/register_alloc.h"
+#include "isa/register_alu.h"
+#include "isa/register_load.h"
+#include "isa/register_move.h"
+#include "isa/register_store.h"
 #include "isa/scalar_tensor_tensor.h"
 #include "isa/select_reduce.h"
+#include "isa/sendrecv.h"
 #include "isa/sequence_bounds.h"
 #include "isa/tensor_copy.h"
 #include "isa/tensor_copy_predicated.h"
@@ -43,7 +54,9 @@ using Isa = std::tuple<NcMatmul, NcTranspose, Activate, ActivationReduce, Tensor
                        ScalarTensorTensor, TensorReduce, TensorTensorScan, TensorCopyPredicated, SelectReduce, Iota,
                        AffineSelect, Memset, Reciprocal, Max8, NcFindIndex8, NcMatchReplace8, DmaCopy, DmaCompute,
                        DmaTranspose, NcStreamShuffle, TensorPartitionReduce, LocalGather, NcNGather, BnStats, BnAggr,
-                       RangeSelect, TensorScalarReduce, TensorScalarCumulative, SequenceBounds, NonzeroWithCount>;
+                       RangeSelect, TensorScalarReduce, TensorScalarCumulative, SequenceBounds, NonzeroWithCount,
+                       RegisterAlloc, RegisterMove, RegisterLoad, RegisterStore, RegisterAlu, Loop, EndLoop, Label,
+                       CompareBranch, CoreBarrier, SendRecv>;
 
 // ---- everything below is derived ----
 

@@ -20,6 +20,11 @@ enum class OobMode : uint8_t { error, skip };
 inline constexpr std::array<std::string_view, 2> kOobModeNames = {"error", "skip"};
 constexpr std::string_view name(OobMode m) { return kOobModeNames[static_cast<size_t>(m)]; }
 
+// Who moves a sendrecv's bytes (nki.isa.dma_engine).
+enum class DmaEngine : uint8_t { dma, gpsimd_dma };
+inline constexpr std::array<std::string_view, 2> kDmaEngineNames = {"dma", "gpsimd_dma"};
+constexpr std::string_view name(DmaEngine e) { return kDmaEngineNames[static_cast<size_t>(e)]; }
+
 // Affine pattern over the free index of iota and affine_select: [[step, count], ...], outermost first; unused dims are
 // {0, 1}.
 using Pattern = std::array<Dim, 4>;

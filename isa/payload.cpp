@@ -12,7 +12,7 @@ namespace trn {
 namespace {
 
 constexpr char kMagic[8] = {'t', 'r', 'n', 's', 'i', 'm', 'P', '\n'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 
 uint32_t crc32(std::span<const std::byte> bytes) {
   boost::crc_32_type crc;
@@ -32,6 +32,10 @@ constexpr std::string_view type_name() {
     return "pattern";
   else if constexpr (std::is_same_v<T, ShuffleMask>)
     return "mask";
+  else if constexpr (std::is_same_v<T, Register>)
+    return "register";
+  else if constexpr (std::is_same_v<T, RegisterOperand>)
+    return "register operand";
   else if constexpr (std::is_enum_v<T>)
     return "enum";
   else if constexpr (std::is_same_v<T, bool>)
@@ -68,6 +72,37 @@ void read(ByteReader& in, T& value) {
   } else {
     value = in.get<T>();
   }
+}
+
+void write(ByteWriter& out, Register r) { out.put(r.number); }
+void read(ByteReader& in, Register& r) {
+  r.number = in.get<uint8_t>();
+  if (r.number >= kRegisters) in.fail("names a register that no engine has");
+}
+
+void write(ByteWriter& out, RegisterOperand o) {
+  out.put(static_cast<uint8_t>(o.reg));
+  if (!o.is_register()) out.put(o.immediate);
+}
+void read(ByteReader& in, RegisterOperand& o) {
+  o = {};
+  o.reg = in.get<uint8_t>();
+  if (!o.is_register()) o.immediate = in.get<int32_t>();
+  if (o.is_register() && o.reg >= kRegisters) in.fail("names a register that no engine has");
+}
+
+void write(ByteWriter& out, const Wait& w) {
+  out.put(w.semaphore);
+  out.put(w.reg);
+  out.put(w.per);
+  out.put(w.value);
+}
+void read(ByteReader& in, Wait& w) {
+  w.semaphore = in.get<uint16_t>();
+  w.reg = in.get<uint8_t>();
+  w.per = in.get<uint8_t>();
+  w.value = in.get<uint32_t>();
+  if (w.is_dynamic() ? w.reg >= kRegisters : w.per != 0) in.fail("holds a wait for a register that no engine has");
 }
 
 void write(ByteWriter& out, const Dim& d) {
@@ -187,10 +222,7 @@ void write_instruction(ByteWriter& out, const Program& p, const Instruction& i, 
   out.put(i.update);
   out.put(i.source);
   out.put(i.waits);
-  for (const Wait& w : p.waits_of(i)) {
-    out.put(w.semaphore);
-    out.put(w.value);
-  }
+  for (const Wait& w : p.waits_of(i)) write(out, w);
   codecs()[i.card].write_args(out, p.raw_args(i));
 }
 
@@ -206,10 +238,7 @@ void read_instruction(ByteReader& in, Program& p, std::span<const uint16_t> card
   i.source = in.get<uint32_t>();
   i.waits = in.get<uint8_t>();
   i.first_wait = static_cast<uint32_t>(p.waits.size());
-  for (int w = 0; w < i.waits; ++w) {
-    const auto semaphore = in.get<uint16_t>();
-    p.waits.push_back({semaphore, in.get<uint32_t>()});
-  }
+  for (int w = 0; w < i.waits; ++w) read(in, p.waits.emplace_back());
   i.args = static_cast<uint32_t>(p.words.size());
   codecs()[i.card].read_args(in, p);
 }

@@ -5,17 +5,31 @@
 #include <vector>
 
 #include "isa/card.h"
+#include "isa/registers.h"
 
 namespace trn {
 
-// Wait until semaphore >= value before starting.
+// Wait until semaphore >= value + per * R[reg] before starting, reg being a register of the waiting engine.
+//
+// Semaphores start a Program at 0 (the runtime clears them between Programs: EVENT_SEMAPHORE_RANGE_CLEAR in public
+// profiles) and only count up, by one for each completion. So inside a loop it is the threshold that moves: with a
+// producer that posts `per` times an iteration, iteration n waits for value + per * n, which a loop counter or any
+// other register holds. A threshold of 0 or less is met at once: the first iteration of a loop-carried dependence.
 struct Wait {
-  uint16_t semaphore;
-  uint32_t value;
+  uint16_t semaphore = 0;
+  uint8_t reg = kNoRegister;
+  uint8_t per = 0;  // 0 unless there is a register
+  uint32_t value = 0;
+
+  constexpr Wait() = default;
+  constexpr Wait(uint16_t s, uint32_t v, uint8_t r = kNoRegister, uint8_t each = 0)
+      : semaphore(s), reg(r), per(each), value(v) {}
+  bool is_dynamic() const { return reg != kNoRegister; }
   friend bool operator==(const Wait&, const Wait&) = default;
 };
+static_assert(sizeof(Wait) == 8);
 
-// One instruction of one engine's stream. 32 bytes; its Args stand in Program::words.
+// One instruction of one engine's stream. 20 bytes; its Args stand in Program::words.
 struct Instruction {
   uint16_t card = 0;             // index in isa.h's list
   Engine engine = Engine::sync;  // stream that issues it
@@ -49,8 +63,12 @@ struct Slot {
 };
 
 // What every door builds: instruction streams of one logical core (1 or 2 physical cores). `instructions` is one
-// sequence; an engine's stream is the subsequence with its (core, engine). The sequence itself is a legal order:
-// executing it front to back meets every wait.
+// sequence; an engine's stream is the subsequence with its (core, engine).
+//
+// Most Programs are straight lines: the sequence itself is a legal order, executing it front to back meets every wait.
+// A Program with a card that acts on registers, branches or meets the other core (dispatch.h: has_control) has control
+// flow instead: every engine goes its own way through its own stream, loops and branches included, as the hardware's
+// sequencers do, and walk.h finds a legal order.
 struct Program {
   std::string name;
   std::string target = "trn2";

@@ -69,6 +69,9 @@ struct Spec {
 
   // Semaphores and Program overhead.
   Number semaphore_post_ns, semaphore_wait_vector_ns, semaphore_wait_tensor_ns, semaphore_wait_sync_ns;
+  // Sequencers: registers, branches, the meeting of two cores.
+  Number register_op_ns, register_load_ns, register_store_ns, core_barrier_ns;
+  Number branch_tensor_ns, branch_vector_ns, branch_scalar_ns, branch_gpsimd_ns, branch_sync_ns;
   Number program_preamble_ns, program_postamble_ns;
 
   // Host: what the framework and runtime spend per eager op, per launch, and moving data.

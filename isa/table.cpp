@@ -26,6 +26,12 @@ constexpr std::string_view kType<ReduceCmd> = "reduce_cmd";
 template <>
 constexpr std::string_view kType<OobMode> = "oob_mode";
 template <>
+constexpr std::string_view kType<DmaEngine> = "dma_engine";
+template <>
+constexpr std::string_view kType<Register> = "register";
+template <>
+constexpr std::string_view kType<RegisterOperand> = "int or register";
+template <>
 constexpr std::string_view kType<Pattern> = "pattern [[step, count], ...]";
 template <>
 constexpr std::string_view kType<ShuffleMask> = "32 partition numbers";
@@ -54,7 +60,7 @@ std::string initial_value(const T& value) {
     std::ostringstream out;
     out << +value;
     return out.str();
-  } else if constexpr (std::is_same_v<T, Operand>) {
+  } else if constexpr (std::is_same_v<T, Operand> || std::is_same_v<T, RegisterOperand>) {
     return initial_value(value.immediate);
   } else {
     return {};

@@ -19,6 +19,7 @@ constexpr std::string_view kOldCost = "nki.isa cost formulas, aws-neuron-sdk 1db
 constexpr std::string_view kFusion = "profiles of allenkchau/trainium-kernel-fusion";
 constexpr std::string_view kRetimed = "re-timing of five profiles of allenkchau/trainium-kernel-fusion";
 constexpr std::string_view kSurvey = "26 further public profiles of trn2.3xlarge";
+constexpr std::string_view kBranches = "85 COMPARE_BRANCHes of 5 profiles of allenkchau/trainium-kernel-fusion";
 constexpr std::string_view kEager =
     "eager forward passes of 0.5B to 4B models (arminagha1234/trainium-optimizer), about 130 us an aten op";
 constexpr std::string_view kNone = "no public figure";
@@ -123,6 +124,16 @@ Spec make_trn2() {
   s.semaphore_wait_vector_ns = {23, kMeasured, kRetimed, 2};
   s.semaphore_wait_tensor_ns = {43, kMeasured, kRetimed, 2};
   s.semaphore_wait_sync_ns = {17, kMeasured, kRetimed, 2};
+
+  s.register_op_ns = {18, kAssumed, "a NOP of public profiles takes 13 to 21 ns", 5};
+  s.register_load_ns = {680, kMeasured, "70 TENSOR_LOADs of 5 profiles of allenkchau/trainium-kernel-fusion", 200};
+  s.register_store_ns = {150, kAssumed, "a WRITE of public profiles takes 70 to 230 ns", 80};
+  s.core_barrier_ns = {60, kAssumed, "EVENT_SEMAPHOREs of public profiles take 18 to 52 ns; a barrier is two", 40};
+  s.branch_tensor_ns = {209, kMeasured, kBranches, 24};
+  s.branch_vector_ns = {104, kMeasured, kBranches, 45};
+  s.branch_scalar_ns = {222, kMeasured, kBranches, 35};
+  s.branch_gpsimd_ns = {97, kMeasured, kBranches, 38};
+  s.branch_sync_ns = {82, kMeasured, kBranches, 36};
   s.program_preamble_ns = {13470, kMeasured, kFusion, 230};
   s.program_postamble_ns = {2090, kMeasured, kFusion, 60};
 

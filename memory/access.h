@@ -17,10 +17,16 @@ constexpr std::string_view space_name(Space s) {
   return names[static_cast<int>(s)];
 }
 
-// One dimension of an access pattern: `count` steps of `step` elements (of partitions, for dims[0] on chip).
+// One dimension of an access pattern: `count` steps of `step` elements (of partitions, for dims[0] on chip). A negative
+// count names a scalar register of the issuing engine instead: the dim adds `step` times the register's value to the
+// offset and is one element long (nki: scalar_offset). Only generic code sees such a dim; whoever executes an
+// instruction resolves it first (isa/registers.h), so cards never do.
 struct Dim {
   int32_t step = 0;
   int32_t count = 1;
+  static constexpr Dim dynamic(int reg, int32_t step) { return {step, -1 - reg}; }
+  constexpr bool is_dynamic() const { return count < 0; }
+  constexpr int reg() const { return -1 - count; }
   friend bool operator==(const Dim&, const Dim&) = default;
 };
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <charconv>
 
-#include "isa/dispatch.h"
+#include "isa/walk.h"
 
 namespace trn {
 namespace {
@@ -21,8 +21,9 @@ Int number(std::string_view text, std::string_view whole) {
   return value;
 }
 
-void flip(const Program& p, const Instruction& in, const CoreMemory& memory) {
-  const AccessList list = accesses(p, in);
+void flip(const Instruction& in, const void* args, const CoreMemory& memory) {
+  AccessList list;
+  row(in).accesses(args, list);
   for (int i = 0; i < list.count; ++i) {
     if (!list.written[i]) continue;
     const Access& a = *list.access[i];
@@ -39,10 +40,54 @@ void flip(const Program& p, const Instruction& in, const CoreMemory& memory) {
   }
 }
 
-void inject(const Program& p, const Instruction& in, const CoreMemory& memory) {
+void inject(const Instruction& in, const void* args, const CoreMemory& memory) {
   if (in.card != g_injection.card) return;
   const int64_t n = g_executions.fetch_add(1, std::memory_order_relaxed);
-  if (g_injection.nth < 0 || g_injection.nth == n) flip(p, in, memory);
+  if (g_injection.nth < 0 || g_injection.nth == n) flip(in, args, memory);
+}
+
+// Runs what a walk through a Program's control flow issues.
+class Runner : public Walker {
+ public:
+  Runner(const Program& p, std::span<const CoreMemory, 2> memories) : p_(p), memories_(memories) {}
+
+  void issue(uint32_t, uint32_t index, const void* args, std::span<const Wait>) override {
+    const Instruction& in = p_.instructions[index];
+    if (!row(in).run) return;
+    const CoreMemory& memory = memories_[in.core];
+    row(in).run(args, memory);
+    if (g_injection.card >= 0) inject(in, args, memory);
+  }
+  void meet(const Side& core0, const Side& core1) override {
+    const Instruction& in = p_.instructions[core0.index];
+    row(in).exchange(core0.args, memories_[0], core1.args, memories_[1]);
+    if (g_injection.card < 0) return;
+    inject(in, core0.args, memories_[0]);
+    inject(p_.instructions[core1.index], core1.args, memories_[1]);
+  }
+
+ private:
+  const Program& p_;
+  std::span<const CoreMemory, 2> memories_;
+};
+
+// A straight line: the Program's own order.
+void execute_in_order(const Program& p, std::span<const CoreMemory, 2> memories, const std::atomic<bool>* cancelled) {
+  const auto rows = isa();
+  for (const Instruction& in : p.instructions) {
+    if (cancelled && cancelled->load(std::memory_order_relaxed))
+      throw Error(Fault::undefined, "interrupted before the Program's end", p.name);
+    const void* args = p.raw_args(in);
+    try {
+      rows[in.card].run(args, memories[in.core]);
+    } catch (const Error& e) {
+      const auto index = &in - p.instructions.data();
+      throw Error(e.fault(), e.rule(),
+                  e.context() + (e.context().empty() ? "" : ", ") + p.name + " #" + std::to_string(index) + " " +
+                      std::string(rows[in.card].name) + (in.source ? ", from " + p.sources[in.source] : ""));
+    }
+    if (g_injection.card >= 0) inject(in, args, memories[in.core]);
+  }
 }
 
 }  // namespace
@@ -68,28 +113,30 @@ void set_injection(const Injection& i) {
 
 CoreState::CoreState(const Spec& s)
     : sbuf(static_cast<int>(s.partitions), static_cast<int64_t>(s.sbuf_partition_bytes)),
-      psum(static_cast<int>(s.partitions), static_cast<int64_t>(s.psum_partition_bytes)) {}
+      psum(static_cast<int>(s.partitions), static_cast<int64_t>(s.psum_partition_bytes)),
+      spec(&s) {}
 
-void execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots,
-             const std::atomic<bool>* cancelled) {
+Loads execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots,
+              const ExecuteOptions& options) {
   if (cores.size() < p.cores)
     throw Error(Fault::illegal, "the Program needs " + std::to_string(p.cores) + " physical cores", p.name);
   std::array<CoreMemory, 2> memories;
   for (size_t c = 0; c < p.cores; ++c) memories[c] = {&cores[c]->sbuf, &cores[c]->psum, slots};
-  const auto rows = isa();
-  for (const Instruction& in : p.instructions) {
-    if (cancelled && cancelled->load(std::memory_order_relaxed))
-      throw Error(Fault::undefined, "interrupted before the Program's end", p.name);
-    try {
-      rows[in.card].run(p.raw_args(in), memories[in.core]);
-    } catch (const Error& e) {
-      const auto index = &in - p.instructions.data();
-      throw Error(e.fault(), e.rule(),
-                  e.context() + (e.context().empty() ? "" : ", ") + p.name + " #" + std::to_string(index) + " " +
-                      std::string(rows[in.card].name) + (in.source ? ", from " + p.sources[in.source] : ""));
-    }
-    if (g_injection.card >= 0) inject(p, in, memories[in.core]);
+  Loads loads;
+  if (has_control(p)) {
+    Runner runner(p, memories);
+    Walk(p, *cores[0]->spec, runner, loads,
+         {.most_steps = options.most_steps, .memory = {&memories[0], &memories[1]}, .cancelled = options.cancelled})
+        .run();
+  } else {
+    execute_in_order(p, memories, options.cancelled);
   }
+  return loads;
+}
+
+Loads execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots,
+              const std::atomic<bool>* cancelled) {
+  return execute(p, cores, slots, ExecuteOptions{.cancelled = cancelled});
 }
 
 }  // namespace trn

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "isa/program.h"
+#include "isa/sequencer.h"
 
 namespace trn {
 
@@ -18,14 +19,23 @@ Injection parse_injection(std::string_view text);  // throws trn::Error(illegal)
 // One physical core's on-chip memories, kept between Programs as on hardware.
 struct CoreState {
   PartitionedMemory sbuf, psum;
-  explicit CoreState(const Spec& s);
+  const Spec* spec;
+  explicit CoreState(const Spec& s);  // which must outlive it
 };
 
-// What the Program computes: every instruction's run, in Program order (a legal order), on `cores[instruction.core]`.
-// `slots` are bound by slot number. `cancelled` is polled between instructions; when it becomes true, throws
-// trn::Error(undefined, "interrupted").
-void execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots,
-             const std::atomic<bool>* cancelled = nullptr);
+struct ExecuteOptions {
+  const std::atomic<bool>* cancelled = nullptr;  // polled between instructions
+  uint64_t most_steps = 100'000'000;             // of a Program with control flow: beyond, a loop counts as endless
+};
+
+// What the Program computes: every instruction's run on `cores[instruction.core]`, in Program order or, with control
+// flow, in the order of walk.h. `slots` are bound by slot number. Returns what register_load has read: with it the
+// same run can be timed. Throws trn::Error: undefined when `cancelled` becomes true ("interrupted"), for a deadlock and
+// an endless loop; whatever instructions throw.
+Loads execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots,
+              const ExecuteOptions& options);
+Loads execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots,
+              const std::atomic<bool>* cancelled = nullptr);
 
 // Process-wide switches.
 void set_injection(const Injection& i);

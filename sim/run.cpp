@@ -136,7 +136,7 @@ bool Run::start(uint32_t stream, uint32_t index, Tick at, Tick now) {
   const Record& r = w_.records[index];
   const Cost& cost = w_.costs[r.cost];
   if (r.dma) return start_dma(stream, index, at, now, cost);
-  if (r.engine == Engine::tensor)
+  if (r.engine == Engine::tensor && !cost.control)
     start_tensor(streams_[stream], index, at, cost);
   else
     start_compute(streams_[stream], index, at, cost);

@@ -1,4 +1,5 @@
 #pragma once
+#include "isa/sequencer.h"
 #include "sim/observer.h"
 #include "sim/work.h"
 
@@ -14,7 +15,11 @@ struct SimOptions {
 // (undefined) with the cycle of waits on deadlock.
 Timing simulate(const Work& w, const Spec& s, Observer* observer = nullptr, const SimOptions& options = {});
 
-// The same for a Program.
-Timing simulate(const Program& p, const Spec& s, Observer* observer = nullptr, const SimOptions& options = {});
+// The same for a Program. One with control flow is timed as the straight line that a run of it issues (unroll.h), with
+// `loads` as what its register_loads read: what execute() returned. Without them, or with fewer, it can be timed as
+// long as no loop, branch or wait depends on such a word; else throws trn::Error(unmodelled). Events name instructions
+// of `p`, one as often as it is issued.
+Timing simulate(const Program& p, const Spec& s, Observer* observer = nullptr, const SimOptions& options = {},
+                const Loads& loads = {});
 
 }  // namespace trn

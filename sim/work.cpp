@@ -26,7 +26,7 @@ bool same(const Transfer& a, const Transfer& b) {
 
 bool same(const Cost& a, const Cost& b) {
   return a.busy == b.busy && a.latency == b.latency && a.preload == b.preload && a.flops == b.flops &&
-         a.table_load == b.table_load && a.table == b.table && same(a.transfer, b.transfer);
+         a.table_load == b.table_load && a.table == b.table && a.control == b.control && same(a.transfer, b.transfer);
 }
 
 }  // namespace

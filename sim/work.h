@@ -64,7 +64,7 @@ struct Work {
   }
 };
 
-// Record i is instruction i.
+// Record i is instruction i of a straight line: control flow must be unrolled first.
 Work work_of(const Program& p, const Spec& s);
 
 // Shares equal costs: most instructions of a stream cost the same.

@@ -59,7 +59,7 @@ Fidelity fidelity(const Session& s) {
     for (const Instruction& i : e.what->program->instructions)
       f.instructions[static_cast<size_t>(row(i).status)] += static_cast<int64_t>(e.launches);
     if (seen >= kExamined * t.device_ns) continue;
-    const std::vector<double> one = sensitivity(*e.what->program, *s.spec);
+    const std::vector<double> one = sensitivity(*e.what->program, *s.spec, e.what->loads ? *e.what->loads : Loads{});
     for (size_t i = 0; i < ns.size(); ++i) ns[i] += e.launches * one[i];
     seen += e.device_ns;
   }

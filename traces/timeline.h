@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "isa/sequencer.h"
 #include "sim/observer.h"
 
 namespace trn {
@@ -10,6 +11,7 @@ namespace trn {
 // What one timed Program looked like. Ticks count from the Program's start.
 struct Timeline {
   std::shared_ptr<const Program> program;
+  std::shared_ptr<const Loads> loads;  // what this run's registers read, where its time depended on that; else null
   Timing timing;
   std::vector<InstructionEvent> instructions;
   std::vector<WaitEvent> waits;

@@ -1,7 +1,7 @@
 #include "backend/python/session.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <map>
 
 #include "backend/runtime/runtime.h"
 #include "sim/simulate.h"
@@ -15,24 +15,27 @@ static_assert(static_cast<int>(HostWork::fallback) == static_cast<int>(runtime::
 class Timelines {
  public:
   explicit Timelines(const Spec& spec) : spec_(spec) {}
-  std::shared_ptr<const Timeline> of(const std::shared_ptr<const runtime::LoadedProgram>& loaded) {
-    auto& kept = kept_[loaded->id];
+  // One for each Program, and for each of its runs whose time depended on data.
+  std::shared_ptr<const Timeline> of(const std::shared_ptr<const runtime::LoadedProgram>& loaded,
+                                     const std::shared_ptr<const Loads>& loads) {
+    auto& kept = kept_[{loaded->id, loads}];
     if (!kept) {
       TimelineRecorder recorder;
-      const Timing timing = simulate(loaded->program, spec_, &recorder);
-      kept = std::make_shared<const Timeline>(
-          recorder.take(std::shared_ptr<const Program>(loaded, &loaded->program), timing));
+      const Timing timing = simulate(loaded->program, spec_, &recorder, {}, loads ? *loads : Loads{});
+      Timeline t = recorder.take(std::shared_ptr<const Program>(loaded, &loaded->program), timing);
+      t.loads = loads;
+      kept = std::make_shared<const Timeline>(std::move(t));
     }
     return kept;
   }
 
  private:
   const Spec& spec_;
-  std::unordered_map<uint32_t, std::shared_ptr<const Timeline>> kept_;
+  std::map<std::pair<uint32_t, std::shared_ptr<const Loads>>, std::shared_ptr<const Timeline>> kept_;
 };
 
 Launch launch(const runtime::LaunchRecord& r, Timelines& timelines) {
-  return {timelines.of(r.what), r.core, runtime::interned(r.source), r.submitted_ns, r.start_ns, r.end_ns};
+  return {timelines.of(r.what, r.loads), r.core, runtime::interned(r.source), r.submitted_ns, r.start_ns, r.end_ns};
 }
 
 }  // namespace

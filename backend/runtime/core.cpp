@@ -186,24 +186,35 @@ void Core::copy(const Work& w) {
                               start, end, static_cast<int64_t>(w.bytes)});
 }
 
+void Core::check_time(double duration_ns) const {
+  if (duration_ns > exec_timeout_ns_)
+    fail(NRT_TIMEOUT, "takes " + std::to_string(duration_ns * 1e-9) + " s of device time, NEURON_RT_EXEC_TIMEOUT is " +
+                          std::to_string(exec_timeout_ns_ * 1e-9) + " s");
+}
+
 void Core::launch(const Work& w) {
   Executable& e = *w.launch->executable;
   const auto wall = std::chrono::steady_clock::now();
   LaunchRecord r{
       .what = e.loaded(), .core = index_, .source = w.source, .repeat = w.value, .submitted_ns = w.submitted_ns};
-  const bool timed = w.mode != Mode::function;
+  const bool timed = w.mode != Mode::function, computed = w.mode != Mode::time;
+  const bool by_run = timed && computed && e.loads_registers();  // its time may depend on what each run reads
   if (timed && e.duration_known()) ++counters().timings_cached;
-  const double duration = timed ? e.duration_ns() : 0;
+  const double duration = timed && !by_run ? e.duration_ns() : 0;
   r.start_ns = std::max(clock_ns(), w.submitted_ns) + (timed ? spec_.host_launch_ns.value : 0);
   r.end_ns = r.start_ns + duration * w.value;
-  if (duration > exec_timeout_ns_)
-    fail(NRT_TIMEOUT, "takes " + std::to_string(duration * 1e-9) + " s of device time, NEURON_RT_EXEC_TIMEOUT is " +
-                          std::to_string(exec_timeout_ns_ * 1e-9) + " s");
+  check_time(duration);
   clock_ns_ = r.end_ns;  // also if it fails below: the core was busy
   std::exception_ptr failed;
   try {
-    if (w.mode != Mode::time)
-      for (int i = 0; i < w.value; ++i) run_function(*w.launch);
+    for (int i = 0; computed && i < w.value; ++i) {
+      Loads loads = run_function(*w.launch);
+      if (!by_run) continue;
+      r.loads = std::make_shared<const Loads>(std::move(loads));
+      const double one = e.duration_ns(r.loads);
+      check_time(one);
+      clock_ns_ = r.end_ns += one;
+    }
   } catch (...) {
     failed = std::current_exception();
     r.status = current_failure(true).status;
@@ -218,7 +229,7 @@ void Core::launch(const Work& w) {
       t->completions.fetch_add(static_cast<uint64_t>(w.value), std::memory_order_release);
 }
 
-void Core::run_function(Launch& l) {
+Loads Core::run_function(Launch& l) {
   if (states_.empty())
     for (int i = 0; i < lnc_; ++i) states_.push_back(std::make_unique<CoreState>(spec_));
   std::unique_lock<std::mutex> scratch_in_use;
@@ -228,7 +239,7 @@ void Core::run_function(Launch& l) {
   std::array<CoreState*, 2> cores{};
   for (int i = 0; i < lnc_; ++i) cores[static_cast<size_t>(i)] = states_[static_cast<size_t>(i)].get();
   const HbmAccess access(memory_.stack());
-  execute(l.executable->program(), std::span(cores).first(static_cast<size_t>(lnc_)), l.slots, &cancelled_);
+  return execute(l.executable->program(), std::span(cores).first(static_cast<size_t>(lnc_)), l.slots, &cancelled_);
 }
 
 void Core::report(const Work& w, uint64_t number, Failure f) noexcept {

@@ -87,7 +87,8 @@ class Core final : public Queue::Server {
   void launch(const Work& w);
   void copy(const Work& w);
   void await(const Mark& m);
-  void run_function(Launch& l);
+  Loads run_function(Launch& l);
+  void check_time(double duration_ns) const;
   void report(const Work& w, uint64_t number, Failure f) noexcept;
 
   int index_, logical_, lnc_;

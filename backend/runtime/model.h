@@ -48,8 +48,14 @@ class Executable {
   std::span<const Scratch> scratch() const { return scratch_; }
 
   // Simulated duration of one launch in ns; simulates at the first call.
-  double duration_ns();
+  double duration_ns() { return duration_ns({}); }
   bool duration_known() const { return duration_known_.load(std::memory_order_acquire); }
+
+  // Its registers read memory (register_load), so its duration may depend on data: then it is that of a run that read
+  // `loads`, and simulated again whenever they differ from the last ones. Without loads, trn::Error(unmodelled) where
+  // it does depend on them.
+  bool loads_registers() const { return loads_registers_; }
+  double duration_ns(const std::shared_ptr<const Loads>& loads);
 
   Launch* borrow();
   void give_back(Launch* l);
@@ -67,6 +73,8 @@ class Executable {
   std::mutex timing_mutex_;
   std::atomic<bool> duration_known_{false};
   double duration_ns_ = 0;
+  bool loads_registers_ = false;
+  std::shared_ptr<const Loads> timed_loads_;
 
   SpinLock launches_lock_;
   std::vector<std::unique_ptr<Launch>> launches_;  // idle ones

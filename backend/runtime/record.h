@@ -28,6 +28,7 @@ struct LaunchRecord {
   double submitted_ns = 0, start_ns = 0, end_ns = 0;  // host clock; core's clock after launch overhead; completion
   int64_t wall_ns = 0;                                // of this machine, spent on it
   NRT_STATUS status = NRT_SUCCESS;
+  std::shared_ptr<const Loads> loads;  // what its (last) run's registers read, if its time depends on that; else null
 };
 
 // As traces::HostWork and nrt_sim_host_work_t count.

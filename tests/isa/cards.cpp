@@ -81,11 +81,11 @@ TEST_CASE("every card documents itself") {
   for_each_card([]<class C>(C*) {
     INFO(C::name);
     CHECK(!C::doc.empty());
-    CHECK(C::source.find("nki.isa.") == 0);
+    CHECK(C::source.find(flow_of<C> == Flow::none ? "nki.isa." : "nki.") == 0);
     int legal = 0, illegal = 0;
     for (const auto& e : C::examples()) ++(e.broken.empty() ? legal : illegal);
     CHECK(legal > 0);
-    CHECK(illegal > 0);
+    CHECK((illegal > 0 || flow_of<C> != Flow::none));  // some control cards take whatever is well-formed
     std::set<std::string_view> names;
     const typename C::Args args{};
     for_each_field<C>(args, [&](std::string_view name, const auto&, std::string_view doc) {
@@ -124,36 +124,37 @@ TEST_CASE("an engine that a card does not name is refused") {
 
 TEST_CASE("run writes dst only, the same bytes each time and for any number of threads") {
   for_each_card([]<class C>(C*) {
-    for (const auto& e : C::examples()) {
-      if (!e.broken.empty()) continue;
-      INFO(C::name << ": " << e.what);
-      Machine machine({1 << 19, 1 << 19});
-      for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
-      const CoreMemory memory = machine.memory();
-      const auto before = snapshot(machine);
-      set_threads(1);
-      C::run(e.args, memory);
-      const auto after = snapshot(machine);
+    if constexpr (Runs<C>)
+      for (const auto& e : C::examples()) {
+        if (!e.broken.empty()) continue;
+        INFO(C::name << ": " << e.what);
+        Machine machine({1 << 19, 1 << 19});
+        for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
+        const CoreMemory memory = machine.memory();
+        const auto before = snapshot(machine);
+        set_threads(1);
+        C::run(e.args, memory);
+        const auto after = snapshot(machine);
 
-      std::vector<bool> may_change(before.size());
-      for_each_access<C>(e.args, [&](const Access& a, bool written) {
-        if (!written) return;
-        for (int64_t i = 0; i < a.elements(); ++i) {
-          const int64_t at = place(machine, a, machine.at(a, i));
-          if (at < 0) continue;
-          for (int b = 0; b < size_of(a.dtype); ++b) may_change[at + b] = true;
-        }
-      });
-      int64_t strays = 0;
-      for (size_t i = 0; i < before.size(); ++i) strays += before[i] != after[i] && !may_change[i];
-      CHECK(strays == 0);
+        std::vector<bool> may_change(before.size());
+        for_each_access<C>(e.args, [&](const Access& a, bool written) {
+          if (!written) return;
+          for (int64_t i = 0; i < a.elements(); ++i) {
+            const int64_t at = place(machine, a, machine.at(a, i));
+            if (at < 0) continue;
+            for (int b = 0; b < size_of(a.dtype); ++b) may_change[at + b] = true;
+          }
+        });
+        int64_t strays = 0;
+        for (size_t i = 0; i < before.size(); ++i) strays += before[i] != after[i] && !may_change[i];
+        CHECK(strays == 0);
 
-      for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
-      set_threads(3);
-      C::run(e.args, memory);
-      CHECK(snapshot(machine) == after);
-      set_threads(0);
-    }
+        for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
+        set_threads(3);
+        C::run(e.args, memory);
+        CHECK(snapshot(machine) == after);
+        set_threads(0);
+      }
   });
 }
 
@@ -171,7 +172,7 @@ TEST_CASE("cost does not fall as operands grow") {
       if (C::is_dma) {
         CHECK(bytes(small.transfer) > 0);
       } else {
-        CHECK(small.busy > 0);
+        CHECK((small.busy > 0 || flow_of<C> == Flow::label));
         CHECK(small.latency >= small.busy);
       }
     }

@@ -130,7 +130,7 @@ TEST_CASE("values that no enum has are refused before anything looks at them") {
 
 TEST_CASE("a card's own rule is passed on with the instruction's place") {
   Program p = with_args<TensorCopy>(1, [](auto& a) { a.src.dims[1].count = 32; });
-  p.sources.push_back("aten::copy_ model.py:12");
+  p.sources.emplace_back("aten::copy_ model.py:12");
   p.instructions[1].source = 1;
   const std::string text = complaint(p);
   CHECK_THAT(text, Contains("instruction 1 (tensor_copy) from aten::copy_ model.py:12"));

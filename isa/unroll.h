@@ -1,0 +1,26 @@
+#pragma once
+#include <vector>
+
+#include "isa/sequencer.h"
+
+namespace trn {
+
+// One run of a Program with control flow, written out as a straight line: every instruction as often as it is issued,
+// in a legal order, with its registers' values in place. Control cards stay, as instructions that take time. A meeting
+// of two cores becomes semaphores of its own, numbered after the Program's: core_barrier is an arrival (a label that
+// posts) and itself, which waits for the other's arrival; sendrecv is an arrival, the DMA, and a label that waits for
+// both DMAs.
+struct Unrolled {
+  Program program;  // shares the arguments of instructions that no register places
+  // By instruction: which of the original Program it is, and whether it is one of the added labels.
+  std::vector<uint32_t> origin;
+  std::vector<bool> added;
+};
+
+// What one run may come to. Its straight line is held in memory.
+inline constexpr uint64_t kMostUnrolled = 50'000'000;
+
+// `loads` are what register_load reads; beyond them words are unknown. Throws as Walk::run() does.
+Unrolled unroll(const Program& p, const Spec& s, const Loads& loads, uint64_t most = kMostUnrolled);
+
+}  // namespace trn
