@@ -19,16 +19,20 @@ NodeId arg_reduce(Graph& g, AluOp op, NodeId a, int dim) {
   return g.reduce(AluOp::minimum, g.select(wins, index, count(g, std::numeric_limits<int32_t>::max())), {dim});
 }
 
-// Place of element (i, index[i], k) in row-major `shape`, for every element of `index`; [N].
+// Place of element (i, index[i], k) in row-major `shape`, for every element of `index`; [N]. An index outside of dim is
+// outside of all elements, so that the DMA that uses it says so.
 NodeId flat_index(Graph& g, NodeId index, const Dims& shape, int dim) {
   const Dims strides = contiguous_strides(shape), over = g[index].shape;
+  if (elements(shape) == shape[dim]) return g.reshape(index, {elements(over)});
+  const NodeId inside = g.map(AluOp::logical_and, g.map(AluOp::greater_equal, index, count(g, 0)),
+                              g.map(AluOp::less, index, count(g, static_cast<double>(shape[dim]))));
   NodeId at = g.map(AluOp::multiply, index, count(g, static_cast<double>(strides[dim])));
   for (size_t d = 0; d < over.size(); ++d) {
     if (static_cast<int>(d) == dim || over[d] == 1) continue;
     const NodeId place = g.iota(over, static_cast<int>(d));
     at = g.map(AluOp::add, at, g.map(AluOp::multiply, place, count(g, static_cast<double>(strides[d]))));
   }
-  return g.reshape(at, {elements(over)});
+  return g.reshape(g.select(inside, at, count(g, -1)), {elements(over)});
 }
 
 NodeId rows(Graph& g, NodeId a) { return g.reshape(a, {elements(g[a].shape), 1}); }

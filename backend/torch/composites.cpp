@@ -96,8 +96,11 @@ Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minle
     TORCH_CHECK(self.min().item<int64_t>() >= 0, "bincount only supports 1-d non-negative integral inputs.");
     size = std::max(size, self.max().item<int64_t>() + 1);
   }
+  TORCH_CHECK(minlength >= 0, "minlength should be >= 0");
   const bool weighted = weights && weights->defined();
-  const Tensor each = weighted ? *weights : at::ones({self.numel()}, indices_like(self));
+  TORCH_CHECK(!weighted || weights->sizes() == self.sizes(), "weights should be 1-d and have the same length as input");
+  const auto weight_dtype = weighted && weights->scalar_type() == at::kFloat ? at::kFloat : at::kDouble;
+  const Tensor each = weighted ? weights->to(weight_dtype) : at::ones({self.numel()}, indices_like(self));
   return at::zeros({size}, each.options()).index_add_(0, self, each);
 }
 
@@ -112,8 +115,9 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
 
 ThreeTensors batch_norm(const Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
-                        const OptionalTensor& running_mean, const OptionalTensor& running_var, bool training,
+                        const OptionalTensor& given_mean, const OptionalTensor& given_var, bool training,
                         double momentum, double eps) {
+  const Tensor running_mean = given_mean.value_or(Tensor()), running_var = given_var.value_or(Tensor());
   using Training =
       std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>(const Tensor&, const OptionalTensor&, const OptionalTensor&,
                                                          const OptionalTensor&, const OptionalTensor&, double, double);
@@ -124,14 +128,15 @@ ThreeTensors batch_norm(const Tensor& input, const OptionalTensor& weight, const
   static const auto infer =
       c10::Dispatcher::singleton().findSchemaOrThrow("neuron::batch_norm_inference", "").typed<Inference>();
   if (!training) {
-    TORCH_CHECK(running_mean && running_var, "batch_norm: running statistics are needed in evaluation");
+    TORCH_CHECK(running_mean.defined() && running_var.defined(),
+                "batch_norm: running statistics are needed in evaluation");
     const Tensor none = at::empty({0}, input.options());
-    return {infer.call(input, weight, bias, *running_mean, *running_var, eps), none, none};
+    return {infer.call(input, weight, bias, running_mean, running_var, eps), none, none};
   }
   const auto [out, mean, rstd, new_mean, new_var] =
       train.call(input, weight, bias, running_mean, running_var, momentum, eps);
-  if (running_mean && running_mean->defined()) running_mean->copy_(new_mean);
-  if (running_var && running_var->defined()) running_var->copy_(new_var);
+  if (running_mean.defined()) running_mean.copy_(new_mean);
+  if (running_var.defined()) running_var.copy_(new_var);
   return {out, mean, rstd};
 }
 

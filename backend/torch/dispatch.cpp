@@ -72,6 +72,12 @@ std::vector<Registered>& registered() {
 // copy_ itself stays PyTorch's, which comes to copy_from; its row serves device_copy.
 constexpr std::string_view kInternal[] = {"copy_"};
 
+// An op that PyTorch composes of others, and derives by doing so: a kernel of ours would cut its gradient off.
+bool derived_by_composition(const c10::OperatorHandle& handle) {
+  return handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) &&
+         !handle.hasKernelForDispatchKey(c10::DispatchKey::Autograd);
+}
+
 void add(torch::Library& library, const Row& row, const c10::OperatorHandle& handle) {
   registered().push_back({&row, std::make_unique<Operator>(row, handle)});
   const c10::OperatorName& n = handle.operator_name();
@@ -91,13 +97,15 @@ void add_row(torch::Library& library, const Overloads& overloads, const Row& row
     for (const c10::OperatorHandle& h : family->second)
       if (h.operator_name().overload_name == overload) main = &h;
   TORCH_CHECK(main, "operator table: PyTorch has no operator ", op);
+  TORCH_CHECK(!derived_by_composition(*main), "operator table: PyTorch derives ", op, " by composing it of others");
   add(library, row, *main);
   if (is_out_variant(main->schema()) || base.ends_with('_')) return;
   for (const c10::OperatorHandle& h : family->second)
-    if (is_out_variant(h.schema()) && same_inputs(main->schema(), h.schema())) add(library, row, h);
+    if (is_out_variant(h.schema()) && same_inputs(main->schema(), h.schema()) && !derived_by_composition(h))
+      add(library, row, h);
   if (const auto in_place = overloads.find(base + "_"); in_place != overloads.end())
     for (const c10::OperatorHandle& h : in_place->second)
-      if (same_inputs(main->schema(), h.schema())) add(library, row, h);
+      if (same_inputs(main->schema(), h.schema()) && !derived_by_composition(h)) add(library, row, h);
 }
 
 void register_table(torch::Library& library, std::string_view name_space) {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "backend/torch/checks.h"
 #include "backend/torch/infer.h"
 #include "backend/torch/operator.h"
 #include "backend/torch/runtime.h"
@@ -89,7 +90,9 @@ bool size_arange(const c10::OperatorHandle& op, Stack& stack) {
               " -> ", end.toDouble());
   TORCH_CHECK((step.toDouble() > 0) == (end.toDouble() >= start.toDouble()) || start.toDouble() == end.toDouble(),
               "upper bound and lower bound inconsistent with step sign");
-  const bool whole = start.isIntegral(false) && end.isIntegral(false) && step.isIntegral(false);
+  const bool long_result = out.scalar_type() == at::kLong;  // whole numbers, as PyTorch's kernel for int64 takes them
+  TORCH_CHECK_VALUE(!long_result || step.toLong() != 0, "step must be nonzero");
+  const bool whole = long_result || (start.isIntegral(false) && end.isIntegral(false) && step.isIntegral(false));
   const int64_t size =
       whole ? (end.toLong() - start.toLong() + step.toLong() - (step.toLong() > 0 ? 1 : -1)) / step.toLong()
             : static_cast<int64_t>(std::ceil((end.toDouble() - start.toDouble()) / step.toDouble()));
@@ -112,7 +115,9 @@ constexpr Hook kHooks[] = {
 Prepare prepare_for(std::string_view op) {
   for (const Hook& h : kHooks)
     if (h.op == op) return h.prepare;
-  return nullptr;
+  std::string_view base = op.substr(0, op.find('.'));
+  if (base.ends_with('_')) base.remove_suffix(1);
+  return check_for(base);
 }
 
 }  // namespace trn::torch_backend

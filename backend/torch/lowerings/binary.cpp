@@ -12,26 +12,29 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+// An integer in dtype `d`, which may be narrower than what it is computed in: PyTorch converts operands to the common
+// dtype first, so an int32 0-dim 300 meets uint8 tensors as 44.
+Value wrapped_to(Value x, Dtype d) {
+  return is_integer(d) && size_of(d) < 4 && is_integer(x.dtype()) ? convert(x, d) : x;
+}
+
 // Operand `i` (a tensor or a number) in the dtype that result 0 is computed in.
-Value operand(Call& c, int i) { return convert(c.in(i), compute_dtype(c.dtype(0))); }
-Value operand_number(Call& c, int i) { return c.number(i, compute_dtype(c.dtype(0))); }
+Value operand(Call& c, int i) { return convert(wrapped_to(c.in(i), c.dtype(0)), compute_dtype(c.dtype(0))); }
+Value operand_number(Call& c, int i) {
+  const Dtype work = compute_dtype(c.dtype(0));
+  return convert(wrapped_to(c.number(i, work), c.dtype(0)), work);
+}
 
 // x * number, or x itself if the number is known to be 1.
 Value scaled(Call& c, Value x, int number) {
   if (c.known(number) && c.constant(number) == 1) return x;
-  return x * c.number(number, x.dtype() == Dtype::boolean ? Dtype::int32 : x.dtype());
+  const Value factor = c.number(number, x.dtype());
+  return x.dtype() == Dtype::boolean ? logical_and(x, factor) : x * factor;
 }
 
-void add(Call& c) {
-  const Value a = operand(c, 0), b = operand(c, 1);
-  if (a.dtype() == Dtype::boolean) return c.out(0, logical_or(a, b));
-  c.out(0, a + scaled(c, b, 2));
-}
-void add_scalar(Call& c) {
-  const Value a = operand(c, 0), b = operand_number(c, 1);
-  if (a.dtype() == Dtype::boolean) return c.out(0, logical_or(a, b));
-  c.out(0, a + scaled(c, b, 2));
-}
+Value sum_of(Value a, Value b) { return a.dtype() == Dtype::boolean ? logical_or(a, b) : a + b; }
+void add(Call& c) { c.out(0, sum_of(operand(c, 0), scaled(c, operand(c, 1), 2))); }
+void add_scalar(Call& c) { c.out(0, sum_of(operand(c, 0), scaled(c, operand_number(c, 1), 2))); }
 void sub(Call& c) { c.out(0, operand(c, 0) - scaled(c, operand(c, 1), 2)); }
 void sub_scalar(Call& c) { c.out(0, operand(c, 0) - scaled(c, operand_number(c, 1), 2)); }
 void rsub(Call& c) { c.out(0, operand(c, 1) - scaled(c, operand(c, 0), 2)); }
@@ -57,26 +60,6 @@ void mul(Call& c) {
 }
 void mul_scalar(Call& c) { c.out(0, product_of(operand(c, 0), operand_number(c, 1))); }
 
-// Integer division through fp32 would lose bits above 2^24: one correction step with exact int32 products, for any
-// divisor but 0.
-Value integer_quotient(Value a, Value b, bool to_floor) {
-  const Value guess = to_int(apply(Activation::trunc, to_float(a) / to_float(b)));
-  const Value left = a - guess * b;
-  const Value q = guess + to_int(apply(Activation::trunc, to_float(left) / to_float(b)));
-  const Value rest = a - q * b;
-  const Value low = absolute(b);
-  // rest must have a's sign (trunc) or b's (floor), and be smaller than |b|.
-  const Value unit = where(b < 0, like(b, -1), like(b, 1));
-  const Value floor_up = where(rest >= low, unit, like(b, 0));
-  const Value floor_down = where(rest <= -low, unit, like(b, 0));
-  const Value q2 = q + floor_up - floor_down;
-  const Value rest2 = a - q2 * b;
-  const Value wrong = to_floor ? logical_and(not_equal(rest2, 0), not_equal(rest2 < 0, b < 0))
-                               : logical_and(not_equal(rest2, 0), not_equal(rest2 < 0, a < 0));
-  if (to_floor) return q2 - to_int(wrong);
-  return q2 + where(wrong, where(equal(rest2 < 0, b < 0), like(b, 1), like(b, -1)), like(b, 0));
-}
-
 // c10::div_floor_floating: the quotient of an exact multiple, so that floor(a / b) * b <= a holds.
 Value float_floor_quotient(Value a, Value b) {
   const Value mod = apply(AluOp::fmod, a, b);
@@ -91,7 +74,8 @@ Value float_floor_quotient(Value a, Value b) {
 Value quotient(Value a, Value b, std::string_view mode) {
   if (mode.empty()) return to_float(a) / to_float(b);
   const bool to_floor = mode == "floor";
-  if (!a.is_float() && !b.is_float()) return integer_quotient(to_int(a), to_int(b), to_floor);
+  if (!a.is_float() && !b.is_float())
+    return integer_quotient(to_int(a), to_int(b), to_floor ? Rounding::down : Rounding::to_zero);
   a = to_float(a);
   b = to_float(b);
   return to_floor ? float_floor_quotient(a, b) : apply(Activation::trunc, a / b);
@@ -125,16 +109,21 @@ void logical(Call& c) {
 // does.
 Value rounded_number(Call& c, int i, Value like_tensor) {
   if (!c.integral(i) && !like_tensor.is_float()) return c.number(i, Dtype::float32);
-  if (!like_tensor.is_float()) return c.number(i, Dtype::int32);
+  if (!like_tensor.is_float()) return to_int(wrapped_to(c.number(i, Dtype::int32), like_tensor.dtype()));
   return to_float(convert(c.number(i, Dtype::float32), like_tensor.dtype()));
+}
+
+// Whether a 0-dim operand takes the other's dtype: it does not widen inside its kind.
+bool follows(Value a, Value b) {
+  return a.rank() == 0 && b.rank() > 0 && a.is_float() == b.is_float() &&
+         is_integer(a.dtype()) == is_integer(b.dtype());
 }
 
 template <AluOp Op>
 void compare(Call& c) {
   Value a = c.in(0), b = c.in(1);
-  // A 0-dim tensor does not widen the other's dtype.
-  if (a.is_float() && b.is_float() && b.rank() == 0 && a.rank() > 0) b = convert(b, a.dtype());
-  if (a.is_float() && b.is_float() && a.rank() == 0 && b.rank() > 0) a = convert(a, b.dtype());
+  if (follows(b, a)) b = convert(b, a.dtype());
+  if (follows(a, b)) a = convert(a, b.dtype());
   c.out(0, apply(Op, to_compute(a), to_compute(b)));
 }
 template <AluOp Op>
@@ -158,18 +147,10 @@ void bitwise_scalar(Call& c) {
   bitwise_or_logical(c, Op, operand_number(c, 1));
 }
 
-Value shifted_right(Value a, Value b) {
-  // The engines shift logically; an arithmetic shift is the complement's shift for negative numbers.
-  const Value inverted{a.g, a.g->map(AluOp::invert, a.id)};
-  const Value logical = apply(AluOp::right_shift, a, b);
-  const Value back = apply(AluOp::right_shift, inverted, b);
-  const Value negative{a.g, a.g->map(AluOp::invert, back.id)};
-  return where(a < 0, negative, logical);
-}
 void shift_left(Call& c) { c.out(0, apply(AluOp::left_shift, operand(c, 0), operand(c, 1))); }
 void shift_left_scalar(Call& c) { c.out(0, apply(AluOp::left_shift, operand(c, 0), operand_number(c, 1))); }
-void shift_right(Call& c) { c.out(0, shifted_right(operand(c, 0), operand(c, 1))); }
-void shift_right_scalar(Call& c) { c.out(0, shifted_right(operand(c, 0), operand_number(c, 1))); }
+void shift_right(Call& c) { c.out(0, shift_right_arithmetic(operand(c, 0), operand(c, 1))); }
+void shift_right_scalar(Call& c) { c.out(0, shift_right_arithmetic(operand(c, 0), operand_number(c, 1))); }
 
 // Exponents that need no logarithm; the rest is the power operator.
 void pow_scalar(Call& c) {

@@ -19,16 +19,6 @@ Value padded(Value x, const Geometry& k, int spatial) {
   return x;
 }
 
-Dims output_size(Value x, const Dims& kernel, const Geometry& k) {
-  Dims out;
-  for (size_t i = 0; i < kernel.size(); ++i) {
-    const int d = static_cast<int>(i);
-    out.push_back((x.size(2 + d) + 2 * at(k.padding, d) - at(k.dilation, d) * (kernel[i] - 1) - 1) / at(k.stride, d) +
-                  1);
-  }
-  return out;
-}
-
 // Patches of x [N, C, spatial...] as [N, groups, taps * C/groups, outputs]: every kernel tap is a strided slice.
 Value patches(Value x, const Dims& kernel, const Dims& out, const Geometry& k) {
   const auto spatial = static_cast<int>(kernel.size());
@@ -55,22 +45,13 @@ Value weight_matrix(Value w, int64_t groups) {
                  {groups, outputs / groups, taps * inputs});
 }
 
-Value convolve(Value x, Value w, const Geometry& k) {
+// `out`: the spatial size of the result; the last places of a larger one are left out.
+Value convolve(Value x, Value w, const Geometry& k, const Dims& out) {
   const Dims kernel = spatial_size(w.shape());
-  const Dims out = output_size(x, kernel, k);
   const Value y = matmul(unsqueeze(weight_matrix(w, k.groups), 0), patches(x, kernel, out, k));
   Dims shape{x.size(0), w.size(0)};
   shape.insert(shape.end(), out.begin(), out.end());
   return reshape(y, shape);
-}
-
-// Zeros between elements of a spatial dim.
-Value spread(Value x, int dim, int64_t step) {
-  if (step == 1) return x;
-  const int64_t n = x.size(dim);
-  Dims shape = x.shape();
-  shape[dim] = n * step;
-  return slice(reshape(pad(unsqueeze(x, dim + 1), dim + 1, 0, step - 1), shape), dim, 0, (n - 1) * step + 1);
 }
 
 // The adjoint of convolve: x [N, O, spatial...], w [O, C/groups, kernel...] -> [N, C, size...].
@@ -94,7 +75,7 @@ Value convolve_transposed(Value x, Value w, const Geometry& k, const Dims& size)
   inner.padding = Dims(spatial, 0);
   inner.dilation = k.dilation;
   inner.groups = k.groups;
-  return convolve(x, w, inner);
+  return convolve(x, w, inner, size);
 }
 
 // d loss / d w for y = convolve(x, w): gradients times patches, summed over batch and outputs.
@@ -122,7 +103,8 @@ Geometry geometry(Call& c, int first) {
 void convolution(Call& c) {
   const Value x = operand(c, 0), w = operand(c, 1);
   const Geometry k = geometry(c, 3);
-  Value y = c.flag(6) ? convolve_transposed(x, w, k, spatial_size(c.shape(0))) : convolve(x, w, k);
+  Value y =
+      c.flag(6) ? convolve_transposed(x, w, k, spatial_size(c.shape(0))) : convolve(x, w, k, spatial_size(c.shape(0)));
   if (c.present(2)) {
     Dims shape(y.rank(), 1);
     shape[1] = y.size(1);
@@ -137,7 +119,8 @@ void convolution_backward(Call& c) {
   const Geometry k = geometry(c, 3);
   const bool transposed = c.flag(6);
   if (c.wanted(0))
-    c.out(0, transposed ? convolve(grad, w, k) : convolve_transposed(grad, w, k, spatial_size(x.shape())));
+    c.out(0, transposed ? convolve(grad, w, k, spatial_size(x.shape()))
+                        : convolve_transposed(grad, w, k, spatial_size(x.shape())));
   if (c.wanted(1))
     c.out(1, transposed ? weight_gradient(grad, x, w.shape(), k) : weight_gradient(x, grad, w.shape(), k));
   if (!c.wanted(2)) return;

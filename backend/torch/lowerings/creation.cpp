@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "backend/torch/lowerings/lowering.h"
+#include "memory/error.h"
 
 // Tensors made from numbers. Sizes come from PyTorch; factories such as ones() and full() are empty() and fill_().
 namespace trn::torch_backend {
@@ -8,12 +11,23 @@ void fill(Call& c) { c.out(0, c.number(1, compute_dtype(c.dtype(0)))); }
 void fill_tensor(Call& c) { c.out(0, c.in(1)); }
 void zero(Call& c) { c.out(0, number(c.g, 0, c.dtype(0))); }
 
-// (start, end, step, out): the size of out is already right, so end says nothing.
+// (start, end, step, out): the size of out is already right, so end says nothing. Whole results have whole steps.
 void arange(Call& c) {
-  const Dtype d = compute_dtype(c.dtype(0));
-  const bool fractional = is_float(d) || !c.integral(0) || !c.integral(2);
-  const Dtype work = fractional ? Dtype::float32 : Dtype::int32;
+  const Dtype work = compute_dtype(c.dtype(0));
   c.out(0, convert(iota(c.g, c.shape(0)[0]), work) * c.number(2, work) + c.number(0, work));
+}
+
+// Whole numbers: whole ends, and the place between them rounded towards zero.
+Value spaced_whole(Call& c) {
+  const int64_t n = c.shape(0)[0], steps = std::max<int64_t>(n - 1, 1);
+  if (steps > 46340) throw Error(Fault::unsupported, "linspace of integers takes at most 46341 steps", c.g.name);
+  const Value start = c.number(0, Dtype::int32), end = c.number(1, Dtype::int32), i = iota(c.g, n);
+  const Value length = end - start, over = number(c.g, static_cast<double>(steps), Dtype::int32);
+  const Value far = integer_quotient(length, over, Rounding::down);
+  const Value share = (length - far * over) * i;  // below steps^2
+  const Value near = integer_quotient(share, over, Rounding::down);
+  const Value y = start + far * i + near;
+  return y + to_int(logical_and(y < 0, not_equal(share, near * over)));
 }
 
 // From both ends, as PyTorch, so that the last element is `end`.
@@ -24,7 +38,7 @@ Value spaced(Call& c) {
   const Value step = (end - start) / static_cast<double>(n - 1), i = to_float(iota(c.g, n));
   return where(i < static_cast<double>(n / 2), start + step * i, end - step * (static_cast<double>(n - 1) - i));
 }
-void linspace(Call& c) { c.out(0, spaced(c)); }
+void linspace(Call& c) { c.out(0, is_integer(c.dtype(0)) ? spaced_whole(c) : spaced(c)); }
 void logspace(Call& c) {
   const Value exponent = spaced(c);
   c.out(0, apply(AluOp::power, c.constant_value(c.constant(3)), exponent));

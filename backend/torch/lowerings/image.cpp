@@ -58,28 +58,54 @@ void nearest_exact(Call& c) { upsample_nearest(c, 0.5); }
 void nearest_backward(Call& c) { upsample_nearest_backward(c, 0); }
 void nearest_exact_backward(Call& c) { upsample_nearest_backward(c, 0.5); }
 
+// Linear resampling along one dim: each of `out` places lies `weight` of the way from source `low` to source `high`.
+struct Between {
+  Value low, high, weight;
+};
+Between between(Graph& g, int64_t in, int64_t out, bool corners, double given) {
+  const double scale = corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0)
+                               : nearest_scale(in, out, given);
+  const double last = static_cast<double>(in - 1);
+  const Value place = to_float(iota(g, out));
+  const Value at = corners ? place * scale : maximum((place + 0.5) * scale - 0.5, 0);
+  const Value low = minimum(floor(at), last);
+  return {low, minimum(low + 1, last), at - low};
+}
+
 // (self, output_size, align_corners, scales...)
 void upsample_linear(Call& c) {
   Value x = c.arg_float(0);
-  const bool corners = c.flag(2);
   const int spatial = static_cast<int>(c.shape(0).size()) - 2;
   for (int i = 0; i < spatial; ++i) {
     const int dim = x.rank() - spatial + i;
     const int64_t in = x.size(dim), out = c.shape(0)[dim];
     if (in == out) continue;
-    const double given = c.present(3 + i) ? c.constant(3 + i) : 0;
-    const double scale = corners ? (out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0)
-                                 : nearest_scale(in, out, given);
-    const Value place = to_float(iota(c.g, out));
-    const Value at = corners ? place * scale : maximum((place + 0.5) * scale - 0.5, 0);
-    const Value low = minimum(floor(at), static_cast<double>(in - 1)),
-                high = minimum(low + 1, static_cast<double>(in - 1));
+    const Between b = between(c.g, in, out, c.flag(2), c.present(3 + i) ? c.constant(3 + i) : 0);
     Dims along(x.rank(), 1);
     along[dim] = out;
-    const Value weight = reshape(at - low, along);
-    x = rows_along(x, dim, to_int(low)) * (1.0 - weight) + rows_along(x, dim, to_int(high)) * weight;
+    const Value weight = reshape(b.weight, along);
+    x = rows_along(x, dim, to_int(b.low)) * (1.0 - weight) + rows_along(x, dim, to_int(b.high)) * weight;
   }
   c.out(0, x);
+}
+// (grad_output, output_size, input_size, align_corners, scales...): a product with the matrix of weights for each dim.
+void upsample_linear_backward(Call& c) {
+  Value grad = c.arg_float(0);
+  const int spatial = static_cast<int>(c.shape(0).size()) - 2;
+  for (int i = 0; i < spatial; ++i) {
+    const int dim = grad.rank() - spatial + i;
+    const int64_t in = c.shape(0)[dim], out = grad.size(dim);
+    if (in == out) continue;
+    const Between b = between(c.g, in, out, c.flag(3), c.present(4 + i) ? c.constant(4 + i) : 0);
+    const Value source = to_float(iota(c.g, {out, in}, 1)), weight = unsqueeze(b.weight, -1);
+    const Value matrix = where(equal(source, unsqueeze(b.low, -1)), 1.0 - weight, 0) +
+                         where(equal(source, unsqueeze(b.high, -1)), weight, 0);
+    const Value rows = move_dim(grad, dim, -1);
+    Dims shape = rows.shape();
+    shape.back() = in;
+    grad = move_dim(reshape(matmul(reshape(rows, {grad.numel() / out, out}), matrix), shape), -1, dim);
+  }
+  c.out(0, grad);
 }
 
 // ---- padding ----
@@ -226,10 +252,11 @@ void max_pool(Call& c) {
 }
 
 // (grad_output, self, kernel, stride, padding, dilation, ceil_mode, indices)
+template <int Spatial>
 void max_pool_backward(Call& c) {
   const Value grad = c.arg_float(0), index = to_int(c.in(7));
   const Dims& shape = c.shape(0);
-  const int64_t plane = shape[shape.size() - 1] * shape[shape.size() - 2], planes = product(shape) / plane;
+  const int64_t plane = product({shape.end() - Spatial, shape.end()}), planes = product(shape) / plane;
   const Value base = expand(c.constant_value(0), {planes, plane});
   const Value rows = reshape(grad, {planes, grad.numel() / planes}),
               at_index = reshape(index, {planes, index.numel() / planes});
@@ -237,11 +264,11 @@ void max_pool_backward(Call& c) {
 }
 
 // How many places of each window are inside: the divisor of an average.
-Value window_counts(Call& c, Value like_x, const Pool& p, bool include_pad) {
+Value window_counts(Call& c, const Dims& image, const Pool& p, bool include_pad) {
   const int spatial = static_cast<int>(p.kernel.size());
   Value total{};
   for (int i = 0; i < spatial; ++i) {
-    const int64_t size = like_x.size(like_x.rank() - spatial + i);
+    const int64_t size = image[image.size() - spatial + i];
     const Value start = iota(c.g, p.out[i]) * static_cast<double>(p.stride[i]) - static_cast<double>(p.padding[i]);
     Value stop = minimum(start + static_cast<double>(p.kernel[i]), static_cast<double>(size + p.padding[i]));
     Value from = start;
@@ -265,15 +292,42 @@ void avg_pool(Call& c) {
   const Windows w = windows(window_padded(x, p, 0), p.kernel, p.stride, p.dilation, p.out);
   Value total = w.taps[0];
   for (size_t t = 1; t < w.taps.size(); ++t) total = total + w.taps[t];
-  c.out(0, c.present(6) ? total / c.constant(6) : total / window_counts(c, x, p, c.flag(5)));
+  c.out(0, c.present(6) ? total / c.constant(6) : total / window_counts(c, x.shape(), p, c.flag(5)));
+}
+
+// (grad_output, self, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override?)
+template <int Spatial>
+void avg_pool_backward(Call& c) {
+  const Dims& image = c.shape(0);
+  Value grad = c.arg_float(0);
+  const int first = grad.rank() - Spatial;
+  Pool p = pool(c, Spatial, 2, -1);
+  for (int i = 0; i < Spatial; ++i) p.out[i] = grad.size(first + i);
+  grad = c.present(7) ? grad / c.constant(7) : grad / window_counts(c, image, p, c.flag(6));
+  for (int i = 0; i < Spatial; ++i) grad = spread(grad, first + i, p.stride[i]);
+  // Every place of the window gets the window's share, cut to what is inside the image.
+  Value total{};
+  for (int64_t tap = 0; tap < product(p.kernel); ++tap) {
+    Value part = grad;
+    int64_t rest = tap;
+    bool outside = false;  // in every window
+    for (int i = Spatial - 1; i >= 0 && !outside; --i) {
+      const int64_t low = rest % p.kernel[i] - p.padding[i], size = part.size(first + i);
+      rest /= p.kernel[i];
+      outside = low >= image[first + i] || low + size <= 0;
+      if (!outside) part = pad(part, first + i, low, image[first + i] - low - size);
+    }
+    if (!outside) total = total.g ? total + part : part;
+  }
+  c.out(0, total);
 }
 
 // (self, output_size): windows [floor(i * in / out), ceil((i + 1) * in / out)), one averaging matrix a dim.
+template <int Spatial>
 void adaptive_avg_pool(Call& c) {
   Value x = c.arg_float(0);
-  const auto spatial = static_cast<int>(c.integers(1).size());
-  for (int i = 0; i < spatial; ++i) {
-    const int dim = x.rank() - spatial + i;
+  for (int i = 0; i < Spatial; ++i) {
+    const int dim = x.rank() - Spatial + i;
     const int64_t in = x.size(dim), out = c.shape(0)[dim];
     std::vector<Value> parts;
     for (int64_t o = 0; o < out; ++o) {
@@ -285,11 +339,12 @@ void adaptive_avg_pool(Call& c) {
   c.out(0, x);
 }
 // (grad_output, self)
-void adaptive_avg_pool2d_backward(Call& c) {
+template <int Spatial>
+void adaptive_avg_pool_backward(Call& c) {
   Value grad = c.arg_float(0);
   const Dims& shape = c.shape(0);
-  for (int i = 0; i < 2; ++i) {
-    const int dim = grad.rank() - 2 + i;
+  for (int i = 0; i < Spatial; ++i) {
+    const int dim = grad.rank() - Spatial + i;
     const int64_t in = shape[dim], out = grad.size(dim);
     Value total{};
     for (int64_t o = 0; o < out; ++o) {
@@ -317,7 +372,11 @@ constexpr Row kRows[] = {
     {"_upsample_nearest_exact3d", nearest_exact},
     {"_upsample_nearest_exact2d_backward", nearest_exact_backward},
     {"upsample_linear1d", upsample_linear},
+    {"upsample_linear1d_backward", upsample_linear_backward},
     {"upsample_bilinear2d", upsample_linear},
+    {"upsample_bilinear2d_backward", upsample_linear_backward},
+    {"upsample_trilinear3d", upsample_linear},
+    {"upsample_trilinear3d_backward", upsample_linear_backward},
     {"reflection_pad1d", edge_pad<true>},
     {"reflection_pad2d", edge_pad<true>},
     {"reflection_pad3d", edge_pad<true>},
@@ -331,10 +390,17 @@ constexpr Row kRows[] = {
     {"replication_pad2d_backward", edge_pad_backward<false>},
     {"replication_pad3d_backward", edge_pad_backward<false>},
     {"max_pool2d_with_indices", max_pool<2>},
-    {"max_pool2d_with_indices_backward", max_pool_backward},
+    {"max_pool2d_with_indices_backward", max_pool_backward<2>},
+    {"max_pool3d_with_indices", max_pool<3>},
+    {"max_pool3d_with_indices_backward", max_pool_backward<3>},
     {"avg_pool2d", avg_pool<2>},
-    {"_adaptive_avg_pool2d", adaptive_avg_pool},
-    {"_adaptive_avg_pool2d_backward", adaptive_avg_pool2d_backward},
+    {"avg_pool2d_backward", avg_pool_backward<2>},
+    {"avg_pool3d", avg_pool<3>},
+    {"avg_pool3d_backward", avg_pool_backward<3>},
+    {"_adaptive_avg_pool2d", adaptive_avg_pool<2>},
+    {"_adaptive_avg_pool2d_backward", adaptive_avg_pool_backward<2>},
+    {"_adaptive_avg_pool3d", adaptive_avg_pool<3>},
+    {"_adaptive_avg_pool3d_backward", adaptive_avg_pool_backward<3>},
 };
 
 }  // namespace

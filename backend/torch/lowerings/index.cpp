@@ -2,27 +2,23 @@
 
 #include "backend/torch/lowerings/lowering.h"
 
-// Indexing: embedding, advanced indexing, gather, scatter and their adjoints. Indices may be negative; one outside its
-// dim is NRT 1006 at run time.
+// Indexing: embedding, advanced indexing, gather, scatter and their adjoints. Indices may be negative where PyTorch's
+// may; one outside its dim is NRT 1006 at run time, which the DMA finds by the number of rows. Where several dims are
+// joined into rows, an index outside its own dim is sent outside of all rows first.
 namespace trn::torch_backend {
 namespace {
-
-Value positive_index(Value index, int64_t size) {
-  index = to_int(index);
-  return where(index < 0, index + static_cast<double>(size), index);
-}
 
 Value zeros(Graph& g, Dims shape, Dtype d) { return expand(number(g, 0, d), std::move(shape)); }
 
 Value scatter_rows(AluOp op, Value base, Value index, Value rows) {
-  return {base.g, base.g->scatter(op, base.id, to_int(index).id, rows.id)};
+  return {base.g, base.g->scatter(op, base.id, to_index(index).id, rows.id)};
 }
 
 // Rows of `x` along `dim`, by a vector of indices.
 Value select_rows(Value x, int dim, Value index) {
-  if (x.rank() == 0) return x;
+  if (x.rank() == 0) return reshape(gather_rows(reshape(x, {1}), flatten(from_front(index, 1))), {});
   const Value table = move_dim(x, dim, 0);
-  return move_dim(gather_rows(table, positive_index(flatten(index), x.size(dim))), 0, dim);
+  return move_dim(gather_rows(table, flatten(from_front(index, x.size(dim)))), 0, dim);
 }
 
 void index_select(Call& c) {
@@ -34,11 +30,11 @@ void embedding(Call& c) {
   const Value table = c.in(0), index = c.in(1);
   Dims shape = index.shape();
   shape.push_back(table.size(1));
-  c.out(0, reshape(gather_rows(table, flatten(index)), shape));
+  c.out(0, reshape(gather_rows(table, flatten(to_index(index))), shape));
 }
 
 void embedding_backward(Call& c) {
-  const Value index = to_int(flatten(c.in(1)));
+  const Value index = flatten(to_index(c.in(1)));
   const int64_t width = c.in(0).size(-1), rows = c.integer(2), padding = c.integer(3);
   Value grad = reshape(c.arg_float(0), {index.numel(), width});
   if (c.flag(4)) {  // scale_grad_by_freq
@@ -74,12 +70,16 @@ Indexed indexed(Value x, const std::vector<std::optional<Value>>& indices) {
   r.axes.insert(r.axes.end(), others.begin(), others.end());
   for (int64_t d : others) r.rest.push_back(x.size(static_cast<int>(d)));
   int64_t rows = 1;
+  Value inside{};
   for (int64_t d : dims) {
     const int64_t size = x.size(static_cast<int>(d));
-    const Value part = positive_index(*indices[d], size);
+    const Value part = from_front(*indices[d], size);
+    const Value fits = logical_and(part >= 0, part < static_cast<double>(size));
+    inside = inside.g ? logical_and(inside, fits) : fits;
     r.index = r.index.g ? r.index * static_cast<double>(size) + part : part;
     rows *= size;
   }
+  if (dims.size() > 1) r.index = where(inside, r.index, -1);
   r.index = flatten(expand(r.index, r.index_shape));
   Dims shape{rows};
   shape.insert(shape.end(), r.rest.begin(), r.rest.end());
@@ -134,16 +134,16 @@ void index_put(Call& c) {
 void rows_into(Call& c, AluOp op, Value source) {
   Value x = c.in(0);
   const Dtype d = op == AluOp::bypass ? x.dtype() : compute_dtype(x.dtype());
-  const Value index = flatten(c.in(2));
+  const int dim = c.dim(1, x.rank());
+  const Value index = flatten(from_front(c.in(2), x.size(dim)));
   if (x.rank() == 0) {
     const Value base = reshape(convert(x, d), {1});
-    return c.out(0, scatter_rows(op, base, positive_index(index, 1), reshape(convert(source, d), {1})));
+    return c.out(0, scatter_rows(op, base, index, expand(reshape(convert(source, d), {1}), index.shape())));
   }
-  const int dim = c.dim(1, x.rank());
   Dims shape = x.shape();
   shape[dim] = index.numel();
   const Value rows = move_dim(expand(convert(source, d), shape), dim, 0);
-  const Value y = scatter_rows(op, move_dim(convert(x, d), dim, 0), positive_index(index, x.size(dim)), rows);
+  const Value y = scatter_rows(op, move_dim(convert(x, d), dim, 0), index, rows);
   c.out(0, move_dim(y, 0, dim));
 }
 void index_add(Call& c) {
@@ -157,13 +157,13 @@ void index_fill_tensor(Call& c) { rows_into(c, AluOp::bypass, c.in(3)); }
 Value at_least_1d(Value x) { return x.rank() == 0 ? reshape(x, {1}) : x; }
 
 void gather(Call& c) {
-  const Value x = at_least_1d(c.in(0)), index = at_least_1d(c.in(2));
+  const Value x = at_least_1d(c.in(0)), index = at_least_1d(to_index(c.in(2)));
   c.out(0, take_along(x, index, c.dim(1, x.rank())));
 }
 
 void put_along(Call& c, AluOp op, Value x, Value src) {
   x = at_least_1d(x);
-  const Value index = to_int(at_least_1d(c.in(2)));
+  const Value index = at_least_1d(to_index(c.in(2)));
   const int dim = c.dim(1, x.rank());
   if (index.numel() == 0) return c.out(0, x);
   c.out(0, {x.g, x.g->put(op, x.id, index.id, at_least_1d(convert(src, x.dtype())).id, dim)});
@@ -179,7 +179,8 @@ void scatter_reduce(Call& c) { put_along(c, c.text(4) == "add" ? AluOp::add : Al
 
 // reduce: sum, prod, mean, amax, amin; include_self false starts targets from the operator's identity.
 void scatter_reduce_two(Call& c) {
-  const Value x = at_least_1d(c.arg(0)), index = to_int(at_least_1d(c.in(2))),
+  const auto ordered = [](Value v) { return v.dtype() == Dtype::boolean ? to_int(v) : v; };
+  const Value x = at_least_1d(ordered(c.arg(0))), index = at_least_1d(to_index(c.in(2))),
               src = convert(at_least_1d(c.in(3)), x.dtype());
   const std::string mode = c.text(4);
   const bool include_self = c.flag(5);
@@ -205,25 +206,27 @@ void scatter_reduce_two(Call& c) {
 
 void take(Call& c) {
   const Value x = flatten(c.in(0)), index = c.in(1);
-  c.out(0, gather_rows(x, positive_index(flatten(index), x.numel())));
+  c.out(0, gather_rows(x, flatten(from_front(index, x.numel()))));
 }
 void put(Call& c) {
   const Value x = c.in(0);
   const bool accumulate = c.flag(3);
   const Dtype d = accumulate ? compute_dtype(x.dtype()) : x.dtype();
-  const Value index = positive_index(flatten(c.in(1)), x.numel());
+  const Value index = flatten(from_front(c.in(1), x.numel()));
   const Value y = scatter_rows(accumulate ? AluOp::add : AluOp::bypass, flatten(convert(x, d)), index,
                                flatten(convert(c.in(2), d)));
   c.out(0, reshape(y, x.shape()));
 }
 
-// The n-th true element takes the n-th of source.
+// The n-th true element takes the n-th of source; a source that is too short is NRT 1006.
 void masked_scatter(Call& c) {
-  const Value x = c.in(0), source = flatten(c.in(2));
+  const Value x = c.in(0);
+  Value source = flatten(c.in(2));
+  const int64_t missing = source.numel() == 0;  // the rows that a gather needs at least
+  source = pad(source, 0, 0, missing);
   const Value mask = flatten(expand(to_bool(c.in(1)), c.shape(0)));
-  const Value order = maximum(scan(AluOp::add, to_int(mask), 0) - 1, 0);
-  const Value rows = gather_rows(source, minimum(order, static_cast<double>(source.numel() - 1)));
-  c.out(0, where(mask, rows, flatten(expand(x, c.shape(0)))));
+  const Value order = scan(AluOp::add, to_int(mask), 0) - 1.0 + static_cast<double>(missing);
+  c.out(0, where(mask, gather_rows(source, where(mask, order, 0)), flatten(expand(x, c.shape(0)))));
 }
 
 constexpr Row kRows[] = {

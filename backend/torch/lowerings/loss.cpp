@@ -27,7 +27,7 @@ Classes classes(Call& c, int scores, int target, int weight, int ignore) {
   const int64_t n = x.size(0), kinds = x.size(1), places = x.numel() / (n * kinds);
   Classes k;
   k.scores = reshape(x, {n, kinds, places});
-  const Value t = reshape(to_int(c.in(target)), {n, 1, places});
+  const Value t = reshape(to_index(c.in(target)), {n, 1, places});
   k.counted = not_equal(t, static_cast<double>(c.integer(ignore)));
   k.target = where(k.counted, t, 0);
   k.weight = to_float(k.counted);

@@ -1,17 +1,56 @@
+#include <algorithm>
+
 #include "backend/torch/lowerings/lowering.h"
 
 // Products of matrices and vectors. The tensor engine multiplies in the operands' dtype and sums in fp32.
 namespace trn::torch_backend {
 namespace {
 
-// Operand as the tensor engine takes it: float64 and integers as fp32.
+// Operand as the tensor engine takes it: float64 as fp32. Integers stay, for integer_product.
 Value factor(Call& c, int i) {
   const Value x = c.in(i);
-  return x.is_float() && size_of(x.dtype()) <= 4 ? x : to_float(x);
+  return is_integer(x.dtype()) || (x.is_float() && size_of(x.dtype()) <= 4) ? x : to_float(x);
 }
 
 // The dtype that the product leaves PSUM in: the result's own if nothing follows.
 Dtype product_dtype(Call& c) { return is_float(c.dtype(0)) && size_of(c.dtype(0)) <= 4 ? c.dtype(0) : Dtype::float32; }
+
+// The 8-bit digits of an integer, lowest first; the highest has the sign. bfloat16 holds them exactly.
+std::vector<Value> digits(Value x) {
+  const int64_t count = std::min<int64_t>(size_of(x.dtype()), 4);
+  Value rest = to_int(x);
+  std::vector<Value> d;
+  for (int64_t i = 0; i < count; ++i) {
+    const bool last = i == count - 1;
+    const Value digit = last ? rest : apply(AluOp::bitwise_and, rest, 255);
+    d.push_back(convert(digit, Dtype::bfloat16));
+    if (!last) rest = shift_right_arithmetic(rest, like(rest, 8));
+  }
+  return d;
+}
+
+// Integers, to 32 bits: products of 8-bit digits, whose sums over 256 terms fp32 holds exactly.
+Value integer_product(Value a, Value b) {
+  constexpr int64_t kTerms = 256;
+  const int64_t k = a.size(-1), groups = (k + kTerms - 1) / kTerms, terms = groups == 1 ? k : kTerms;
+  const auto grouped = [&](Value x, int axis) {  // [groups, ..., terms, ...]
+    x = pad(x, axis, 0, groups * terms - k);
+    Dims shape = x.shape();
+    const int at = wrap(axis, x.rank());
+    shape[at] = terms;
+    shape.insert(shape.begin() + at, groups);
+    return move_dim(reshape(x, shape), at, 0);
+  };
+  const std::vector<Value> left = digits(grouped(a, -1)), right = digits(grouped(b, -2));
+  Value total{};
+  for (size_t i = 0; i < left.size(); ++i)
+    for (size_t j = 0; j < right.size() && i + j < 4; ++j) {
+      Value part = squeeze(sum(to_int(matmul(left[i], right[j])), {0}), 0);
+      if (i + j > 0) part = apply(AluOp::left_shift, part, static_cast<double>(8 * (i + j)));
+      total = total.g ? total + part : part;
+    }
+  return total;
+}
 
 Value product_of(Value a, Value b, Dtype d) {
   if (a.size(-1) == 0) {  // no terms: zeros
@@ -19,17 +58,23 @@ Value product_of(Value a, Value b, Dtype d) {
     shape.back() = b.size(-1);
     return expand(number(*a.g, 0, d), shape);
   }
+  if (is_integer(a.dtype()) && is_integer(b.dtype())) return integer_product(a, b);
   return matmul(a, b, d);
 }
 
 void mm(Call& c) { c.out(0, product_of(factor(c, 0), factor(c, 1), product_dtype(c))); }
 
-// beta * self + alpha * product; beta 0 ignores self, NaN or not.
+// beta * self + alpha * product; beta 0 ignores self, NaN or not. Integers take whole factors.
 void blend(Call& c, int self, Value product, int beta, int alpha) {
-  if (!(c.known(alpha) && c.constant(alpha) == 1)) product = product * c.number(alpha, Dtype::float32);
+  const Dtype work = is_integer(c.dtype(0)) ? Dtype::int32 : Dtype::float32;
+  product = convert(product, work);
+  if (!(c.known(alpha) && c.constant(alpha) == 1)) product = product * c.number(alpha, work);
   if (c.known(beta) && c.constant(beta) == 0) return c.out(0, product);
-  Value base = c.arg_float(self);
-  if (!(c.known(beta) && c.constant(beta) == 1)) base = base * c.number(beta, Dtype::float32);
+  Value base = convert(c.in(self), work);
+  if (!(c.known(beta) && c.constant(beta) == 1)) {
+    const Value factor = c.number(beta, work);
+    base = where(equal(factor, 0), 0, base * factor);
+  }
   c.out(0, base + product);
 }
 
@@ -47,7 +92,10 @@ Value column(Value v) { return unsqueeze(v, -1); }
 void mv(Call& c) { c.out(0, product_of(factor(c, 0), column(factor(c, 1)), product_dtype(c))); }
 void addmv(Call& c) { blend(c, 0, squeeze(product_of(factor(c, 1), column(factor(c, 2)), Dtype::float32), -1), 3, 4); }
 void dot(Call& c) { c.out(0, sum(c.arg(0) * c.arg(1), {})); }
-void addr(Call& c) { blend(c, 0, to_float(column(c.in(1))) * to_float(unsqueeze(c.in(2), 0)), 3, 4); }
+void addr(Call& c) {
+  const Dtype work = is_integer(c.dtype(0)) ? Dtype::int32 : Dtype::float32;
+  blend(c, 0, convert(column(c.in(1)), work) * convert(unsqueeze(c.in(2), 0), work), 3, 4);
+}
 
 // Rows of `a` belong to groups that end at `ends`; every group has its own matrix. One masked product per group: exact
 // zeros add nothing.

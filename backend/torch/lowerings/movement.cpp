@@ -68,11 +68,7 @@ void constant_pad(Call& c) {
 void embed_gradient(Call& c, Value grad, int dim, int64_t start, int64_t step) {
   const int64_t size = c.shape(0)[dim], n = grad.size(dim);
   if (n == 0) return c.out(0, expand(number(c.g, 0, c.dtype(0)), c.shape(0)));
-  if (step > 1) {
-    Dims shape = grad.shape();
-    shape[dim] = n * step;
-    grad = slice(reshape(pad(unsqueeze(grad, dim + 1), dim + 1, 0, step - 1), shape), dim, 0, (n - 1) * step + 1);
-  }
+  grad = spread(grad, dim, step);
   c.out(0, pad(grad, dim, start, size - start - grad.size(dim)));
 }
 void slice_backward(Call& c) {
@@ -117,17 +113,12 @@ void diagonal_backward(Call& c) {
 // Sums windows of `size` every `step` back into a dim of the original length.
 void unfold_backward(Call& c) {
   const Value grad = c.in(0);  // [..., windows, ..., size]
+  if (c.shape(0).empty()) return c.out(0, reshape(grad, {}));
   const int rank = static_cast<int>(c.shape(0).size()), dim = c.dim(2, rank);
-  const int64_t length = c.shape(0)[dim], size = c.integer(3), step = c.integer(4), windows = grad.size(dim);
+  const int64_t length = c.shape(0)[dim], size = c.integer(3), step = c.integer(4);
   Value total{};
   for (int64_t k = 0; k < size; ++k) {
-    Value part = to_float(squeeze(slice(grad, -1, k, k + 1), -1));
-    if (step > 1) {
-      Dims shape = part.shape();
-      shape[dim] = windows * step;
-      part =
-          slice(reshape(pad(unsqueeze(part, dim + 1), dim + 1, 0, step - 1), shape), dim, 0, (windows - 1) * step + 1);
-    }
+    Value part = spread(to_float(squeeze(slice(grad, -1, k, k + 1), -1)), dim, step);
     part = pad(part, dim, k, length - k - part.size(dim));
     total = total.g ? total + part : part;
   }

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "backend/torch/lowerings/lowering.h"
@@ -6,6 +7,8 @@
 // Random numbers from Philox 4x32-10 bits; the generator's (seed, offset) is a run-time parameter.
 namespace trn::torch_backend {
 namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Value bits(Call& c, Dims shape) {
   const int64_t n = product(shape);
@@ -103,23 +106,32 @@ void dropout(Call& c) {
 }
 void dropout_backward(Call& c) { c.out(0, where(c.in(1), c.arg_float(0) * c.number(2, Dtype::float32), 0)); }
 
-// (self, num_samples, replacement): without replacement, the largest p / exponential; with, the first place where the
-// running sum passes a uniform.
-void multinomial(Call& c) {
-  const Value p = c.arg_float(0);
-  const int64_t samples = c.integer(1);
+// Without replacement, the largest p / exponential; with, the first place where the running sum passes a uniform.
+Value drawn(Call& c, Value p, int64_t samples, bool replacement) {
   const int last = p.rank() - 1;
-  if (samples == 1 || !c.flag(2)) {
+  if (samples == 1 || !replacement) {
     const Value race = p / exponentials(c, p.shape());
-    if (samples == 1) return c.out(0, arg_reduce(AluOp::maximum, race, last));
+    if (samples == 1) return arg_reduce(AluOp::maximum, race, last);
     const Value order{&c.g, c.g.arg_sort(race.id, last, true)};
-    return c.out(0, slice(order, last, 0, samples));
+    return slice(order, last, 0, samples);
   }
   const Value running = scan(AluOp::add, p, last), total = sum(p, {last});
-  Dims drawn = p.shape();
-  drawn.back() = samples;
-  const Value mark = uniforms(c, drawn) * total;
-  c.out(0, squeeze(sum(to_int(unsqueeze(running, -2) <= unsqueeze(mark, -1)), {last + 1}), -1));
+  Dims shape = p.shape();
+  shape.back() = samples;
+  const Value mark = uniforms(c, shape) * total;
+  const Value place = squeeze(sum(to_int(unsqueeze(running, -2) <= unsqueeze(mark, -1)), {last + 1}), -1);
+  // A mark that rounds up to the whole sum still means the last place that can be drawn.
+  return minimum(place, max(where(p > 0, iota(c.g, p.shape(), last), 0), {last}));
+}
+
+// (self, num_samples, replacement). What is no distribution is drawn from outside of it: NRT 1006.
+void multinomial(Call& c) {
+  const Value p = c.arg_float(0);
+  const int last = p.rank() - 1;
+  const Value legal = reduce(AluOp::logical_and, logical_and(p >= 0, p < kInf), {last});
+  const Value index = drawn(c, p, c.integer(1), c.flag(2));
+  const Value checked = where(logical_and(legal, sum(p, {last}) > 0), index, -1);
+  c.out(0, where(take_along(c.in(0), checked, last) >= 0, checked, -1));
 }
 
 constexpr Row kRows[] = {

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "backend/torch/lowerings/lowering.h"
 
@@ -150,6 +151,28 @@ void renorm(Call& c) {
   c.out(0, where(norm > most, x * (most / (norm + 1e-7)), x));
 }
 
+// Differences of every pair of rows: [..., P, 1, M] and [..., 1, R, M].
+Value pairwise(Call& c, int x, int y) { return unsqueeze(c.arg_float(x), -2) - unsqueeze(c.arg_float(y), -3); }
+
+// (x1, x2, p, compute_mode?)
+void cdist(Call& c) {
+  const Value gap = pairwise(c, 0, 1);
+  c.out(0, norm_of(gap, c.constant(2), {gap.rank() - 1}));
+}
+// (grad, x1, x2, p, cdist) -> d loss / d x1. Rows that are equal have no direction.
+void cdist_backward(Call& c) {
+  const Value gap = pairwise(c, 1, 2), grad = unsqueeze(c.arg_float(0), -1), far = unsqueeze(c.arg_float(4), -1);
+  const double p = c.constant(3);
+  Value slope = sign(gap);
+  if (p == 0) slope = slope * 0;
+  if (p == kInf) slope = where(equal(absolute(gap), far), slope, 0);
+  if (p == 2) slope = gap / far;
+  if (p != 0 && p != 1 && p != 2 && p != kInf) slope = slope * apply(AluOp::power, absolute(gap) / far, p - 1);
+  const bool no_slope_at_zero = p < 1 && p != 0;
+  slope = where(no_slope_at_zero ? logical_or(equal(far, 0), equal(gap, 0)) : equal(far, 0), 0, slope);
+  c.out(0, sum(grad * slope, {gap.rank() - 2}));
+}
+
 void logsumexp(Call& c) {
   const Value x = c.arg_float(0);
   const Dims axes = axes_at(c, 1, x);
@@ -167,7 +190,7 @@ void cumprod(Call& c) {
   c.out(0, scan(AluOp::multiply, x, c.dim(1, x.rank())));
 }
 // Index of the running winner: the newest position where the running extreme was (re)attained, as torch.cummax reports
-// it.
+// it; a NaN is an extreme that only a NaN attains.
 template <AluOp Op>
 void running_extreme(Call& c) {
   const Value x = ordered(c, 0);
@@ -179,14 +202,22 @@ void running_extreme(Call& c) {
   const Value best = scan(Op, x, dim);
   const Value position = iota(c.g, x.shape(), dim);
   c.out(0, best);
-  c.out(1, scan(AluOp::maximum, where(equal(x, best), position, -1), dim));
+  const Value attained = x.is_float() ? logical_or(equal(x, best), not_equal(x, x)) : equal(x, best);
+  c.out(1, scan(AluOp::maximum, where(attained, position, -1), dim));
 }
+// log(exp(a) + exp(b)).
+Value log_sum(Value a, Value b) {
+  const Value more = apply(Activation::log1p, exp(-absolute(a - b)));
+  return where(equal(a, b), a + std::numbers::ln2, maximum(a, b) + more);
+}
+// Sums over 1, 2, 4... elements: every partial result is relative to its own largest term, so none underflows.
 void logcumsumexp(Call& c) {
-  const Value x = c.arg_float(0);
+  Value x = c.arg_float(0);
   if (x.rank() == 0) return c.out(0, x);
   const int dim = c.dim(1, x.rank());
-  const Value high = max(x, {dim});
-  c.out(0, log(scan(AluOp::add, exp(x - high), dim)) + high);
+  const int64_t n = x.size(dim);
+  for (int64_t reach = 1; reach < n; reach *= 2) x = log_sum(x, pad(slice(x, dim, 0, n - reach), dim, reach, 0, -kInf));
+  c.out(0, x);
 }
 
 // Counts of `bins` equal intervals: each element's bin number against every bin.
@@ -249,6 +280,8 @@ constexpr Row kRows[] = {
     {"norm.ScalarOpt_dim", norm_dim},
     {"norm.ScalarOpt_dim_dtype", norm_dim},
     {"renorm", renorm},
+    {"_cdist_forward", cdist},
+    {"_cdist_backward", cdist_backward},
     {"logsumexp", logsumexp},
     {"cumsum", cumsum},
     {"cumprod", cumprod},

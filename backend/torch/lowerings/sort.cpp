@@ -1,10 +1,13 @@
 #include <limits>
 
 #include "backend/torch/lowerings/lowering.h"
+#include "memory/error.h"
 
 // Order: sort, topk and searches.
 namespace trn::torch_backend {
 namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Sorted {
   Value values, indices;
@@ -32,11 +35,6 @@ void sort_at(Call& c, int dim_at) {
 void sort(Call& c) { sort_at(c, 1); }
 void sort_stable(Call& c) { sort_at(c, 2); }
 
-void argsort_stable(Call& c) {
-  const Value x = ordered(c, 0);
-  c.out(0, sorted(x, c.dim(2, x.rank()), c.flag(3)).indices);
-}
-
 Sorted ranked(const Sorted& s, int dim, int64_t start, int64_t stop) {
   if (s.values.rank() == 0) return s;
   return {slice(s.values, dim, start, stop), slice(s.indices, dim, start, stop)};
@@ -59,14 +57,24 @@ Value lower_middle(Value x) {
   const int64_t n = x.numel();
   const Value middle = slice(sorted(x, 0, false).values, 0, (n - 1) / 2, (n - 1) / 2 + 1);
   if (!x.is_float()) return middle;
-  return where(reduce(AluOp::logical_or, not_equal(x, x), {0}), std::numeric_limits<double>::quiet_NaN(), middle);
+  return where(reduce(AluOp::logical_or, not_equal(x, x), {0}), kNan, middle);
 }
-void median(Call& c) { c.out(0, lower_middle(flatten(ordered(c, 0)))); }
+void median(Call& c) {
+  const Value x = flatten(ordered(c, 0));
+  if (x.numel() > 0) return c.out(0, lower_middle(x));
+  if (!x.is_float()) throw Error(Fault::unsupported, "no elements have no median among 32-bit integers", c.g.name);
+  c.out(0, like(x, kNan));
+}
 void median_dim(Call& c) {
   const Value x = ordered(c, 0);
   const int dim = c.dim(1, x.rank());
-  const int64_t middle = x.rank() == 0 ? 0 : (x.size(dim) - 1) / 2;
-  give(c, ranked(sorted(x, dim, false), dim, middle, middle + 1));
+  const int64_t middle = (x.size(dim) - 1) / 2;
+  Sorted s = ranked(sorted(x, dim, false), dim, middle, middle + 1);
+  if (x.is_float() && x.rank() > 0) {
+    const Value none = reduce(AluOp::logical_or, not_equal(x, x), {dim});
+    s = {where(none, kNan, s.values), where(none, arg_reduce(AluOp::maximum, x, dim), s.indices)};
+  }
+  give(c, s);
 }
 
 // How many boundaries are below (right: not above) each value.
@@ -79,14 +87,17 @@ void bucketize_scalar(Call& c) {
   const Value edges = c.arg(1);
   search(c, edges, c.number(0, edges.dtype()), c.flag(3));
 }
+// The boundaries, in the order of `sorter` if there is one.
+Value sorted_edges(Call& c) { return to_compute(c.present(5) ? take_along(c.in(0), c.in(5), -1) : c.in(0)); }
+
 // Edges [..., n] with values [..., m] of the same leading dims, or edges [n] with any values.
 void searchsorted(Call& c) {
-  const Value edges = c.arg(0), values = c.arg(1);
+  const Value edges = sorted_edges(c), values = c.arg(1);
   const bool right = c.flag(3) || c.text(4) == "right";
   search(c, edges.rank() > 1 ? unsqueeze(edges, -2) : edges, values, right);
 }
 void searchsorted_scalar(Call& c) {
-  const Value edges = c.arg(0);
+  const Value edges = sorted_edges(c);
   search(c, edges, c.number(1, edges.dtype()), c.flag(3) || c.text(4) == "right");
 }
 
@@ -99,7 +110,6 @@ void isin(Call& c) {
 constexpr Row kRows[] = {
     {"sort", sort},
     {"sort.stable", sort_stable},
-    {"argsort.stable", argsort_stable},
     {"topk", topk},
     {"kthvalue", kthvalue},
     {"median", median},

@@ -9,7 +9,6 @@ namespace trn::torch_backend {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <Activation F>
 void function(Call& c) {
@@ -85,8 +84,6 @@ void round_decimals(Call& c) {
   c.out(0, apply(Activation::round, c.arg_float(0) * scale) / scale);
 }
 
-void positive(Call& c) { c.out(0, c.in(0)); }
-
 void mvlgamma(Call& c) {
   const Value x = c.arg_float(0);
   const auto p = static_cast<int>(c.integer(1));
@@ -99,7 +96,7 @@ void heaviside(Call& c) {
   const Value x = c.arg(0);
   const Value at_zero = c.arg(1);
   const Value step = where(x > 0, like(x, 1), like(x, 0));
-  c.out(0, where(is_nan(x), kNan, where(equal(x, 0), at_zero, step)));
+  c.out(0, where(equal(x, 0), at_zero, step));
 }
 
 void polar(Call& c) {
@@ -160,14 +157,13 @@ constexpr Row kRows[] = {
     {"isposinf", on<is_positive_infinity>},
     {"isneginf", on<is_negative_infinity>},
     {"signbit", on<sign_bit>},
-    {"positive", positive},
     {"sinc", sinc},
     {"logit", logit},
     {"nan_to_num", nan_to_num},
     {"mvlgamma", mvlgamma},
     {"heaviside", heaviside},
     {"polar", polar, "", "complex64", true},
-    {"conj_physical", conjugate, "", "complex64 too", true},
+    {"_conj_physical", conjugate, "", "complex64 too", true},
 };
 
 }  // namespace

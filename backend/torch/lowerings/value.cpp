@@ -1,6 +1,7 @@
 #include "backend/torch/lowerings/value.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "memory/error.h"
@@ -19,6 +20,15 @@ double identity(AluOp op, Dtype d) {
 }  // namespace
 
 int64_t Value::numel() const { return product(shape()); }
+
+int64_t Value::size(int dim) const {
+  const Dims& dims = (*g)[id].shape;
+  const int axis = wrap(dim, rank());
+  if (dims.empty() && axis == 0) return 1;
+  if (axis < 0 || axis >= rank())
+    throw Error(Fault::internal, "a lowering asked for a dim that its operand has not", g->name);
+  return dims[axis];
+}
 
 int64_t product(const Dims& d) { return std::accumulate(d.begin(), d.end(), int64_t{1}, std::multiplies<>()); }
 
@@ -131,6 +141,14 @@ Value pad(Value a, int dim, int64_t low, int64_t high, double value) {
   return wrap_node(a, a.g->pad(a.id, wrap(dim, a.rank()), low, high, value));
 }
 
+Value spread(Value a, int dim, int64_t step) {
+  if (step == 1) return a;
+  Dims shape = a.shape();
+  const int64_t n = shape[dim];
+  shape[dim] = n * step;
+  return slice(reshape(pad(unsqueeze(a, dim + 1), dim + 1, 0, step - 1), shape), dim, 0, (n - 1) * step + 1);
+}
+
 Value concat(const std::vector<Value>& parts, int dim) {
   std::vector<NodeId> ids;
   for (const Value& p : parts)
@@ -200,9 +218,46 @@ Value matmul(Value a, Value b, Dtype dtype) {
   return wrap_node(a, a.g->matmul(a.id, b.id, dtype));
 }
 
-Value gather_rows(Value table, Value index) { return wrap_node(table, table.g->gather(table.id, to_int(index).id)); }
+Value to_index(Value index) {
+  const compiler::Node n = (*index.g)[index.id];
+  const Value low = to_int(index);
+  if (n.op != compiler::Op::input || n.dtype != Dtype::int64) return low;
+  // int64 in memory is the low word, then the high one, which must be the low one's sign.
+  Dims strides = n.strides;
+  for (int64_t& s : strides) s *= 2;
+  const Value high{index.g, index.g->input(n.slot, Dtype::int32, n.shape, std::move(strides), n.offset + 4)};
+  const Value fits = equal(high, where(low < 0, like(low, -1), like(low, 0)));
+  return where(fits, low, like(low, std::numeric_limits<int32_t>::min()));
+}
+
+Value from_front(Value index, int64_t size) {
+  index = to_index(index);
+  return where(index < 0, index + static_cast<double>(size), index);
+}
+
+Value gather_rows(Value table, Value index) { return wrap_node(table, table.g->gather(table.id, to_index(index).id)); }
 Value take_along(Value a, Value index, int dim) {
-  return wrap_node(a, a.g->take(a.id, to_int(index).id, wrap(dim, a.rank())));
+  return wrap_node(a, a.g->take(a.id, to_index(index).id, wrap(dim, a.rank())));
+}
+
+// Through fp32, which has 24 bits, in two steps: the exact dividend is a multiple of b, and what the first step leaves
+// of it is a small one.
+Value integer_quotient(Value a, Value b, Rounding rounding) {
+  const Value rest = apply(AluOp::fmod, a, b), whole = a - rest;
+  const Value guess = to_int(apply(Activation::trunc, to_float(whole) / to_float(b)));
+  const Value left = whole - guess * b;
+  const Value q = guess + to_int(apply(Activation::round, to_float(left) / to_float(b)));
+  if (rounding == Rounding::to_zero) return q;
+  return q - to_int(logical_and(not_equal(rest, 0), not_equal(rest < 0, b < 0)));
+}
+
+// The engines shift logically; an arithmetic shift is the complement's shift for negative numbers.
+Value shift_right_arithmetic(Value a, Value b) {
+  const Value inverted{a.g, a.g->map(AluOp::invert, a.id)};
+  const Value logical = apply(AluOp::right_shift, a, b);
+  const Value back = apply(AluOp::right_shift, inverted, b);
+  const Value negative{a.g, a.g->map(AluOp::invert, back.id)};
+  return where(a < 0, negative, logical);
 }
 
 }  // namespace trn::torch_backend

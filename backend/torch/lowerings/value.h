@@ -18,7 +18,7 @@ struct Value {
   Dims shape() const { return (*g)[id].shape; }  // a copy: nodes move as the graph grows
   Dtype dtype() const { return (*g)[id].dtype; }
   int rank() const { return static_cast<int>(shape().size()); }
-  int64_t size(int dim) const { return shape()[dim < 0 ? dim + rank() : dim]; }
+  int64_t size(int dim) const;  // a 0-dim tensor has one element along dims -1 and 0
   int64_t numel() const;
   bool is_float() const { return trn::is_float(dtype()); }
 };
@@ -95,6 +95,7 @@ Value squeeze(Value a, int dim);
 Value slice(Value a, int dim, int64_t start, int64_t stop, int64_t step = 1);
 Value flip(Value a, int dim);
 Value pad(Value a, int dim, int64_t low, int64_t high, double value = 0);
+Value spread(Value a, int dim, int64_t step);  // step - 1 zeros between elements
 Value concat(const std::vector<Value>& parts, int dim);
 Value iota(Graph& g, Dims shape, int dim);
 Value iota(Graph& g, int64_t n);
@@ -112,8 +113,16 @@ Value arg_reduce(AluOp op, Value a, int dim);
 Dims all_axes(Value a);
 
 Value matmul(Value a, Value b, Dtype dtype = Dtype::float32);
+// Indices. What int32 cannot hold becomes an index that is outside of everything, which ends in NRT 1006.
+Value to_index(Value index);
+Value from_front(Value index, int64_t size);  // the same with negative indices counted from the end
 Value gather_rows(Value table, Value index);
 Value take_along(Value a, Value index, int dim);
+
+// Integers, exact to 32 bits. The quotient is rounded towards zero or down; by 0 it is no defined number.
+enum class Rounding : uint8_t { to_zero, down };
+Value integer_quotient(Value a, Value b, Rounding rounding);
+Value shift_right_arithmetic(Value a, Value b);
 
 int64_t product(const Dims& d);
 int wrap(int64_t dim, int rank);    // negative dims; a 0-dim tensor has dims -1 and 0
