@@ -9,9 +9,8 @@
 
 namespace trn {
 
-// fp32 throughout; scale and bias are two roundings. Accumulator registers that outlive the instruction are not
-// modelled: a reduction is reset and read out by the same instruction (reset_reduce with reduce_res) or not at all
-// (idle). The sum is of the fp32 results before they are rounded to dst's dtype.
+// fp32 throughout; scale and bias are two roundings. Sums are of the fp32 results before they are rounded to dst's
+// dtype, kept in Scalar's registers (one per partition) until another instruction resets them.
 struct Activate {
   static constexpr std::string_view name = "activation";
   static constexpr std::string_view doc = "dst = op(data * scale + bias), optionally summed along the free dims";
@@ -31,14 +30,15 @@ struct Activate {
     Access reduce_res{};
     ReduceCmd reduce_cmd = ReduceCmd::idle;
   };
-  static constexpr std::tuple fields{Field{"dst", &Args::dst, "SBUF or PSUM tile"},
-                                     Field{"op", &Args::op, "activation function"},
-                                     Field{"data", &Args::data, "tile of the same size"},
-                                     Field{"bias", &Args::bias, "immediate or [P, 1] tile, added before the function"},
-                                     Field{"scale", &Args::scale, "immediate or [P, 1] float32 tile, multiplied first"},
-                                     Field{"reduce_op", &Args::reduce_op, "add"},
-                                     Field{"reduce_res", &Args::reduce_res, "[P, 1] tile for the sums"},
-                                     Field{"reduce_cmd", &Args::reduce_cmd, "idle, or reset_reduce with reduce_res"}};
+  static constexpr std::tuple fields{
+      Field{"dst", &Args::dst, "SBUF or PSUM tile"},
+      Field{"op", &Args::op, "activation function"},
+      Field{"data", &Args::data, "tile of the same size"},
+      Field{"bias", &Args::bias, "immediate or [P, 1] tile, added before the function"},
+      Field{"scale", &Args::scale, "immediate or [P, 1] float32 tile, multiplied first"},
+      Field{"reduce_op", &Args::reduce_op, "add"},
+      Field{"reduce_res", &Args::reduce_res, "optional [P, 1] tile that gets the registers"},
+      Field{"reduce_cmd", &Args::reduce_cmd, "idle, reset, reduce (onto what the registers hold) or reset_reduce"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -53,13 +53,14 @@ struct Activate {
     if (a.bias.is_tile() && a.bias.tile.dtype == Dtype::tfloat32) return illegal("bias may not be tfloat32");
     if (a.op == Activation::prelu)
       return Complaint{Fault::unmodelled, "op prelu: nki.isa.activation has no field for its slope"};
-    if (a.reduce_cmd == ReduceCmd::idle && !a.reduce_res.present()) return {};
-    if (a.reduce_cmd != ReduceCmd::reset_reduce || !a.reduce_res.present())
-      return Complaint{
-          Fault::unmodelled,
-          "reduce_cmd must be reset_reduce with reduce_res: accumulators do not outlive an instruction here"};
-    if (a.reduce_op != AluOp::add) return illegal("reduce_op must be add, not ", trn::name(a.reduce_op));
-    return column("reduce_res", a.reduce_res, a.data.partitions(), s);
+    if (s.generation == Generation::trn1 && !a.bias.is_tile() && a.bias.immediate != 0)
+      return illegal("bias must be a [P, 1] tile on trn1: a scalar needs trn2");
+    using enum ReduceCmd;
+    return accumulation(sums(a), {idle, reset, reduce, reset_reduce}, {AluOp::add}, a.data.partitions(), s);
+  }
+
+  static Accumulation sums(const Args& a) {
+    return {.cmd = a.reduce_cmd, .op = a.reduce_op, .result = a.reduce_res, .init = {}};
   }
 
   // Reading the accumulators costs another short instruction (nki.isa.activation: "a small overhead").
@@ -68,7 +69,7 @@ struct Activate {
   }
 
   static void run(const Args& a, const CoreMemory& m) {
-    run_activation(a.dst, a.op, a.data, a.scale, a.bias, a.reduce_res, m);
+    run_activation(a.dst, a.op, a.data, multiply_by(a.scale), add_to(a.bias), {}, sums(a), scalar_registers(m), m);
   }
 
   static std::vector<Example<Args>> examples() {
@@ -97,9 +98,11 @@ struct Activate {
           .reduce_res = column,
           .reduce_cmd = ReduceCmd::reset_reduce},
          "reduce_op must be add"},
-        {"accumulators kept",
-         {.dst = out, .data = in, .reduce_cmd = ReduceCmd::reduce},
-         "reduce_cmd must be reset_reduce"},
+        {"onto sums kept by an earlier one", {.dst = out, .data = in, .reduce_cmd = ReduceCmd::reduce}, ""},
+        {"a value loaded",
+         {.dst = out, .data = in, .reduce_cmd = ReduceCmd::load_reduce},
+         "reduce_cmd must be one of idle, reset, reduce, reset_reduce"},
+        {"prelu", {.dst = out, .op = Activation::prelu, .data = in}, "op prelu"},
         {"sizes differ", {.dst = out, .data = sbuf(128, 65)}, "data has 65 elements"},
     };
   }

@@ -66,6 +66,11 @@ enum class Activation : uint8_t {
 // so the compiler may have it.
 enum class ActivationSource : uint8_t { isa_table, nki_language, assumed };
 
+constexpr std::string_view name(ActivationSource s) {
+  constexpr std::string_view names[] = {"nki.api.shared", "nki.language", "assumed"};
+  return names[static_cast<int>(s)];
+}
+
 struct ActivationRow {
   std::string_view name;
   ActivationSource source;

@@ -9,7 +9,7 @@
 
 namespace trn {
 
-// Same as activation with reset_reduce: the sum is of the fp32 results.
+// Same as activation with reset_reduce: the sum is of the fp32 results, and stays in Scalar's registers.
 struct ActivationReduce {
   static constexpr std::string_view name = "activation_reduce";
   static constexpr std::string_view doc = "dst = op(data * scale + bias); reduce_res = sum of dst along the free dims";
@@ -33,7 +33,7 @@ struct ActivationReduce {
       Field{"op", &Args::op, "activation function"},
       Field{"data", &Args::data, "tile of the same size"},
       Field{"reduce_op", &Args::reduce_op, "add"},
-      Field{"reduce_res", &Args::reduce_res, "[P, 1] tile for the sums"},
+      Field{"reduce_res", &Args::reduce_res, "[P, 1] tile for the sums; absent: the registers keep them"},
       Field{"bias", &Args::bias, "immediate or [P, 1] tile, added before the function"},
       Field{"scale", &Args::scale, "immediate or [P, 1] float32 tile, multiplied first"}};
 
@@ -49,16 +49,19 @@ struct ActivationReduce {
       return illegal("scale must be float32, not ", trn::name(a.scale.tile.dtype));
     if (a.op == Activation::prelu)
       return Complaint{Fault::unmodelled, "op prelu: nki.isa.activation_reduce has no field for its slope"};
-    if (a.reduce_op != AluOp::add) return illegal("reduce_op must be add, not ", trn::name(a.reduce_op));
-    return column("reduce_res", a.reduce_res, a.data.partitions(), s);
+    return accumulation(sums(a), {ReduceCmd::reset_reduce}, {AluOp::add}, a.data.partitions(), s);
+  }
+
+  static Accumulation sums(const Args& a) {
+    return {.cmd = ReduceCmd::reset_reduce, .op = a.reduce_op, .result = a.reduce_res, .init = {}};
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
-    return engine_cost::activation(a.dst, a.data, a.op, true, s);
+    return engine_cost::activation(a.dst, a.data, a.op, a.reduce_res.present(), s);
   }
 
   static void run(const Args& a, const CoreMemory& m) {
-    run_activation(a.dst, a.op, a.data, a.scale, a.bias, a.reduce_res, m);
+    run_activation(a.dst, a.op, a.data, multiply_by(a.scale), add_to(a.bias), {}, sums(a), scalar_registers(m), m);
   }
 
   static std::vector<Example<Args>> examples() {
@@ -69,7 +72,7 @@ struct ActivationReduce {
         {"softmax's numerators",
          {.dst = out, .op = Activation::exp, .data = in, .reduce_res = column, .bias = {sbuf(128, 1, fp, 8196)}},
          ""},
-        {"without reduce_res", {.dst = out, .op = Activation::exp, .data = in}, "reduce_res must be a tile"},
+        {"sums kept in the registers", {.dst = out, .op = Activation::exp, .data = in}, ""},
         {"a maximum",
          {.dst = out, .data = in, .reduce_op = AluOp::maximum, .reduce_res = column},
          "reduce_op must be add"},

@@ -195,6 +195,12 @@ void scan_source(Scan& in, Program& p) {
     p.sources.push_back(std::move(text));
 }
 
+void print_instruction(std::string& out, const Program& p, const Instruction& i) {
+  out += 'c' + std::to_string(i.core) + '.' + std::string(name(i.engine)) + ' ' + std::string(isa()[i.card].name);
+  kTexts[i.card].print_args(out, p.raw_args(i));
+  print_tail(out, p, i);
+}
+
 void scan_instruction(Scan& in, Program& p) {
   Instruction i;
   i.core = in.number<uint8_t>("a core");
@@ -218,6 +224,12 @@ std::string arguments(const Program& p, const Instruction& i) {
   return out.empty() ? out : out.substr(1);
 }
 
+std::string to_assembly(const Program& p, uint32_t instruction) {
+  std::string out;
+  print_instruction(out, p, p.instructions[instruction]);
+  return out;
+}
+
 std::string to_assembly(const Program& source) {
   const Program p = canonical(source);
   std::string out =
@@ -233,9 +245,7 @@ std::string to_assembly(const Program& source) {
   for (size_t i = 0; i < p.sources.size(); ++i)
     if (i || !p.sources[i].empty()) out += "source " + std::to_string(i) + ' ' + quote(p.sources[i]) + '\n';
   for (const Instruction& i : p.instructions) {
-    out += 'c' + std::to_string(i.core) + '.' + std::string(name(i.engine)) + ' ' + std::string(isa()[i.card].name);
-    kTexts[i.card].print_args(out, p.raw_args(i));
-    print_tail(out, p, i);
+    print_instruction(out, p, i);
     out += '\n';
   }
   return out;

@@ -25,6 +25,9 @@ std::string to_assembly(const Program& p);
 // Throws trn::Error(illegal) whose context is the line's number and text.
 Program from_assembly(std::string_view text);
 
+// One instruction as its line in the text above.
+std::string to_assembly(const Program& p, uint32_t instruction);
+
 // One instruction's arguments as in the text above ("dst=... src=..."), for listings and messages.
 std::string arguments(const Program& p, const Instruction& i);
 

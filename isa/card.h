@@ -25,10 +25,37 @@ struct Operand {
   friend bool operator==(const Operand&, const Operand&) = default;
 };
 
-// A broken rule: whose fault, the sentence, where the documentation says so.
+// What a rule protects. Tools sort findings by it; sim/finding.cpp has its name and its page of the documentation.
+enum class RuleKind : uint8_t {
+  structure,  // dangling indices, values that no enum has: the Program cannot be looked at further
+  operand,
+  engine,
+  dtype,
+  shape,
+  bounds,
+  partition_start,
+  psum_bank,
+  semaphore_overflow,
+  semaphore_underflow,
+  deadlock,
+  order,  // the Program's sequence is none in which it can run
+  capacity,
+  overlap,
+  race,
+  uninitialised,
+  psum_group,
+  bank_conflict,
+  queue_overflow,
+  numeric,      // NaN that was not there before
+  index_bounds  // an index read from data leaves its table
+};
+inline constexpr int kRuleKinds = 21;
+
+// A broken rule: whose fault, the sentence, what it protects.
 struct Complaint {
   Fault fault;
   std::string rule;
+  RuleKind kind = RuleKind::operand;
 };
 using Verdict = std::optional<Complaint>;
 
@@ -40,20 +67,27 @@ struct Transfer {
   int64_t chunk_bytes = 0;
   bool reads_hbm = false;
   bool writes_hbm = false;
-  bool software = false;  // SWDGE: descriptors are built by GpSimd (indirect patterns)
-  int pattern_dims = 1;   // dims the descriptor generator walks (1-D and 2-D triggers differ)
+  bool software = false;    // SWDGE: descriptors are built by GpSimd (indirect patterns)
+  bool cast = false;        // source and destination dtypes differ
+  bool fixed_ring = false;  // descriptors stand ready in memory; the instruction is a doorbell
+  int pattern_dims = 1;     // dims the descriptor generator walks (1-D and 2-D triggers differ)
+  int64_t neighbours = 1;   // chunks in sequence that are neighbours in HBM: software descriptors gather them
+  friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
 // Time of one instruction, in cycles of its engine (fractions allowed; sim/ rounds to ticks once).
 struct Cost {
   double busy = 0;          // until the engine can start its next instruction
   double latency = 0;       // from start until a semaphore update at completion; >= busy
+  double fresh = 0;         // part of the latency that an instruction right behind another one does not see
+  double interval = 0;      // at least this long from the previous instruction's end to this one's
   double preload = 0;       // tensor engine: weight load, hidden behind the previous instruction's stream
   double flops = 0;         // multiply-adds count 2
   Transfer transfer{};      // DMA instructions only
   bool table_load = false;  // scalar engine: uses an activation table
   int table = 0;            // which one; a change costs Spec::scalar_table_load_ns
   bool control = false;     // takes the sequencer's time alone, not the engine's data path
+  friend bool operator==(const Cost&, const Cost&) = default;
 };
 
 // How well an instruction is known: its numbers against published results, its time against measurements.
@@ -98,12 +132,19 @@ template <class C>
 requires requires { C::flow; }
 inline constexpr Flow flow_of<C> = C::flow;
 
-// What a card does: run() on memory; a control card's step() on its engine's sequencer; or, where two cores meet,
-// exchange() on both cores' memories at once, with tag() saying which instructions belong together.
+// What a card does: run() on memory, for some cards by engine; a control card's step() on its engine's sequencer; or,
+// where two cores meet, exchange() on both cores' memories at once, with tag() saying which instructions belong
+// together.
 template <class C>
-concept Runs = requires(const typename C::Args& a, const CoreMemory& m) {
+concept RunsOnAnyEngine = requires(const typename C::Args& a, const CoreMemory& m) {
   { C::run(a, m) } -> std::same_as<void>;
 };
+template <class C>
+concept RunsByEngine = requires(const typename C::Args& a, Engine e, const CoreMemory& m) {
+  { C::run(a, e, m) } -> std::same_as<void>;
+};
+template <class C>
+concept Runs = RunsOnAnyEngine<C> || RunsByEngine<C>;
 template <class C>
 concept Steps = flow_of<C>
 != Flow::none&& requires(const typename C::Args& a, Sequencer& q) {
@@ -132,6 +173,24 @@ concept Card = std::is_trivially_copyable_v<typename C::Args> &&
   { C::cost(a, e, s) } -> std::same_as<Cost>;
   { C::examples() } -> std::convertible_to<std::vector<Example<typename C::Args>>>;
 };
+
+// The card's own rules, after its generation's.
+template <class C>
+Verdict check_card(const typename C::Args& args, Engine e, const Spec& s) {
+  if (C::since > s.generation)
+    return Complaint{Fault::illegal, std::string(C::name) + " needs " + std::string(name(C::since)) + " (NeuronCore-v" +
+                                         std::to_string(static_cast<int>(C::since)) + "); this machine is " + s.name +
+                                         " (NeuronCore-v" + std::to_string(static_cast<int>(s.generation)) + ")"};
+  return C::check(args, e, s);
+}
+
+template <class C>
+void run_card(const typename C::Args& args, Engine e, const CoreMemory& m) {
+  if constexpr (RunsByEngine<C>)
+    C::run(args, e, m);
+  else
+    C::run(args, m);
+}
 
 // Calls visit(name, value, doc) for every field of `args`.
 template <class C, class Args, class Visit>

@@ -8,41 +8,47 @@ namespace trn {
 
 namespace {
 
-using rules::illegal;
+using rules::breaks;
 
 Verdict check_slot(const Program& p, const Slot& s) {
-  if (s.bytes < 0) return illegal("slot ", s.name, " has a negative size");
+  if (s.bytes < 0) return breaks(RuleKind::structure, "slot ", s.name, " has a negative size");
   if (s.use != SlotUse::constant) return {};
   const auto have = static_cast<int64_t>(p.constants.size());
   if (s.constant_offset < 0 || s.constant_offset > have || s.bytes > have - s.constant_offset)
-    return illegal("constant slot ", s.name, " lies outside the Program's ", have, " bytes of constants");
+    return breaks(RuleKind::structure, "constant slot ", s.name, " lies outside the Program's ", have,
+                  " bytes of constants");
   return {};
 }
 
 // Indices and enums of an instruction, so that its arguments may be looked at.
 Verdict check_frame(const Program& p, const Instruction& i, const Spec& s) {
   const CardRow& r = row(i);
-  if (static_cast<int>(i.engine) >= kEngines) return illegal("there is no engine number ", static_cast<int>(i.engine));
-  if (!r.engines.has(i.engine)) return illegal(r.name, " does not run on the ", name(i.engine), " engine");
-  if (i.core >= p.cores) return illegal("core ", int{i.core}, " of a Program for ", int{p.cores});
-  if (r.is_dma && i.queue >= s.dma_queues) return illegal("there is no DMA queue ", int{i.queue});
+  if (static_cast<int>(i.engine) >= kEngines)
+    return breaks(RuleKind::structure, "there is no engine number ", static_cast<int>(i.engine));
+  if (!r.engines.has(i.engine))
+    return breaks(RuleKind::engine, r.name, " does not run on the ", name(i.engine), " engine");
+  if (i.core >= p.cores) return breaks(RuleKind::structure, "core ", int{i.core}, " of a Program for ", int{p.cores});
+  if (r.is_dma && i.queue >= s.dma_queues)
+    return breaks(RuleKind::queue_overflow, "there is no DMA queue ", int{i.queue});
   const size_t words = (r.args_bytes + 7) / 8;
   if (i.args > p.words.size() || words > p.words.size() - i.args)
-    return illegal("arguments lie outside the Program's words");
+    return breaks(RuleKind::structure, "arguments lie outside the Program's words");
   if (i.first_wait > p.waits.size() || i.waits > p.waits.size() - i.first_wait)
-    return illegal("waits lie outside the Program's waits");
+    return breaks(RuleKind::structure, "waits lie outside the Program's waits");
   for (const Wait& w : p.waits_of(i)) {
-    if (w.semaphore >= s.semaphores) return illegal("semaphore ", w.semaphore, " of ", static_cast<int>(s.semaphores));
+    if (w.semaphore >= s.semaphores)
+      return breaks(RuleKind::semaphore_overflow, "semaphore ", w.semaphore, " of ", static_cast<int>(s.semaphores));
     if (w.is_dynamic() ? w.reg >= kRegisters : w.per != 0)
-      return illegal("a wait names a register that does not exist");
+      return breaks(RuleKind::structure, "a wait names a register that does not exist");
   }
   if (r.flow == Flow::meeting && p.cores < 2)
-    return illegal(r.name, " needs two physical cores (LNC 2), the Program is for ", int{p.cores});
-  if (i.source >= p.sources.size()) return illegal("source ", i.source, " is not in the Program's table");
+    return breaks(RuleKind::structure, r.name, " needs two physical cores (LNC 2), the Program is for ", int{p.cores});
+  if (i.source >= p.sources.size())
+    return breaks(RuleKind::structure, "source ", i.source, " is not in the Program's table");
   if (i.update != Instruction::kNoUpdate && i.update >= s.semaphores)
-    return illegal("semaphore ", i.update, " of ", static_cast<int>(s.semaphores));
+    return breaks(RuleKind::semaphore_overflow, "semaphore ", i.update, " of ", static_cast<int>(s.semaphores));
   if (const auto field = r.damaged(p.raw_args(i)); !field.empty())
-    return illegal("field ", field, " has a value that does not exist");
+    return breaks(RuleKind::structure, "field ", field, " has a value that does not exist");
   return {};
 }
 
@@ -78,25 +84,30 @@ std::vector<uint64_t> nominal(const Program& p, const Instruction& i) {
 }
 
 Verdict check_bounds(const Program& p, const Access& a, bool written, const Spec& s) {
-  if (!is_sane(a)) return illegal("pattern ", to_string(a), " has an empty dim or does not fit any memory");
+  if (!is_sane(a))
+    return breaks(RuleKind::bounds, "pattern ", to_string(a), " has an empty dim or does not fit any memory");
   const ByteRange r = byte_range(a);
   if (!a.on_chip()) {
-    if (a.buffer >= p.slots.size()) return illegal("slot ", a.buffer, " of ", static_cast<int64_t>(p.slots.size()));
+    if (a.buffer >= p.slots.size())
+      return breaks(RuleKind::bounds, "slot ", a.buffer, " of ", static_cast<int64_t>(p.slots.size()));
     const Slot& slot = p.slots[a.buffer];
     if (r.begin < 0 || r.end > slot.bytes)
-      return illegal("bytes [", r.begin, ",", r.end, ") of slot ", slot.name, ", which has ", slot.bytes);
+      return breaks(RuleKind::bounds, "bytes [", r.begin, ",", r.end, ") of slot ", slot.name, ", which has ",
+                    slot.bytes);
     if (written && (slot.use == SlotUse::input || slot.use == SlotUse::constant))
-      return illegal("slot ", slot.name, " is an ", name(slot.use), " and cannot be written");
+      return breaks(RuleKind::bounds, "slot ", slot.name, " is an ", name(slot.use), " and cannot be written");
     return {};
   }
   if (a.ndim > 0) {
     const int64_t last = a.partition + int64_t{a.dims[0].step} * (a.dims[0].count - 1);
     if (a.dims[0].step < 0 || last >= s.partitions || a.partition >= s.partitions)
-      return illegal("partitions ", int{a.partition}, " to ", last, " of ", static_cast<int>(s.partitions));
+      return breaks(RuleKind::bounds, "partitions ", int{a.partition}, " to ", last, " of ",
+                    static_cast<int>(s.partitions));
   }
   const auto bytes = static_cast<int64_t>(a.space == Space::sbuf ? s.sbuf_partition_bytes : s.psum_partition_bytes);
   if (r.begin < 0 || r.end > bytes)
-    return illegal("bytes [", r.begin, ",", r.end, ") of a ", space_name(a.space), " partition, which has ", bytes);
+    return breaks(r.begin < 0 ? RuleKind::bounds : RuleKind::capacity, "bytes [", r.begin, ",", r.end, ") of a ",
+                  space_name(a.space), " partition, which has ", bytes);
   return {};
 }
 
@@ -108,13 +119,14 @@ class Semaphores {
 
   Verdict step(const Program& p, const Instruction& i) {
     for (const Wait& w : p.waits_of(i)) {
-      if (w.is_dynamic()) return illegal("a wait's count depends on a register that no instruction sets");
+      if (w.is_dynamic())
+        return breaks(RuleKind::order, "a wait's count depends on a register that no instruction sets");
       if (w.value > values_[w.semaphore])
-        return illegal("waits for semaphore ", w.semaphore, " >= ", w.value, ", but earlier instructions bring it to ",
-                       values_[w.semaphore]);
+        return breaks(RuleKind::order, "waits for semaphore ", w.semaphore, " >= ", w.value,
+                      ", but earlier instructions bring it to ", values_[w.semaphore]);
     }
     if (i.update != Instruction::kNoUpdate && ++values_[i.update] > most_)
-      return illegal("semaphore ", i.update, " passes its largest value ", most_);
+      return breaks(RuleKind::semaphore_overflow, "semaphore ", i.update, " passes its largest value ", most_);
     return {};
   }
 
@@ -123,13 +135,11 @@ class Semaphores {
   uint64_t most_;
 };
 
-// Static waits only: in a Program with control flow the walk finds the rest.
-Verdict check_instruction(const Program& p, const Instruction& i, const Spec& s, Semaphores* semaphores) {
+// Without its waits. In a Program without control flow nothing sets a register.
+Verdict check_alone(const Program& p, const Instruction& i, const Spec& s, bool control) {
   if (auto bad = check_frame(p, i, s)) return bad;
-  if (semaphores)
-    if (auto bad = semaphores->step(p, i)) return bad;
   if (!row(i).registers(p.raw_args(i))) return check_operands(p, i, p.raw_args(i), s);
-  if (semaphores) return illegal("an operand's place depends on a register that no instruction sets");
+  if (!control) return breaks(RuleKind::structure, "an operand's place depends on a register that no instruction sets");
   return check_operands(p, i, nominal(p, i).data(), s);
 }
 
@@ -145,7 +155,8 @@ Verdict dry_run(const Program& p, const Spec& s) {
     walk.run();
   } catch (const Error& e) {
     if (e.fault() == Fault::unmodelled || walk.steps() > kMostCheckedSteps) return {};
-    return Complaint{e.fault(), e.rule() + "; " + e.context()};
+    const bool stuck = e.rule().starts_with("deadlock");
+    return Complaint{e.fault(), e.rule() + "; " + e.context(), stuck ? RuleKind::deadlock : RuleKind::operand};
   }
   return {};
 }
@@ -168,20 +179,34 @@ Verdict check_operands(const Program& p, const Instruction& i, const void* args,
   return row(i).check(args, i.engine, s);
 }
 
-Verdict check(const Program& p, const Spec& s) {
-  if (p.cores < 1 || p.cores > 2) return illegal("a Program runs on 1 or 2 physical cores, not ", int{p.cores});
+Verdict check_slots(const Program& p) {
+  if (p.cores < 1 || p.cores > 2)
+    return breaks(RuleKind::structure, "a Program runs on 1 or 2 physical cores, not ", int{p.cores});
   for (const Slot& slot : p.slots)
     if (auto bad = check_slot(p, slot)) return bad;
+  return {};
+}
+
+Verdict check_instruction(const Program& p, size_t index, const Spec& s, bool control) {
+  const Instruction& i = p.instructions[index];
+  if (i.card >= isa().size()) return breaks(RuleKind::structure, "there is no card number ", i.card);
+  return check_alone(p, i, s, control);
+}
+
+Verdict check(const Program& p, const Spec& s) {
+  if (auto bad = check_slots(p)) return bad;
   for (size_t i = 0; i < p.instructions.size(); ++i)
     if (p.instructions[i].card >= isa().size())
-      return illegal("there is no card number ", p.instructions[i].card, "; ", describe(p, i));
+      return breaks(RuleKind::structure, "there is no card number ", p.instructions[i].card, "; ", describe(p, i));
   const bool control = has_control(p);
   Semaphores semaphores(s);
-  for (size_t i = 0; i < p.instructions.size(); ++i)
-    if (auto bad = check_instruction(p, p.instructions[i], s, control ? nullptr : &semaphores)) {
-      bad->rule += "; " + describe(p, i);
-      return bad;
-    }
+  for (size_t i = 0; i < p.instructions.size(); ++i) {
+    auto bad = check_instruction(p, i, s, control);
+    if (!bad && !control) bad = semaphores.step(p, p.instructions[i]);  // else the walk finds the rest
+    if (!bad) continue;
+    bad->rule += "; " + describe(p, i);
+    return bad;
+  }
   if (!control) return {};
   try {
     streams(p);

@@ -27,8 +27,9 @@ struct CardRow {
   size_t args_bytes;
   Verdict (*check)(const void* args, Engine, const Spec&);
   Cost (*cost)(const void* args, Engine, const Spec&);
-  void (*run)(const void* args, const CoreMemory&);  // null for control cards
+  void (*run)(const void* args, Engine, const CoreMemory&);  // null for control cards
   void (*accesses)(const void* args, AccessList&);
+  bool (*indirect)(const void* args);  // a DMA whose rows on one side are chosen by an index
   // The first field whose value is none of its enum's, or empty. Everything else about `args` may be asked only after
   // this.
   std::string_view (*damaged)(const void* args);
@@ -67,5 +68,11 @@ Verdict check(const Program& p, const Spec& s);
 Verdict check_operands(const Program& p, const Instruction& i, const void* args, const Spec& s);
 
 inline constexpr uint64_t kMostCheckedSteps = 1 << 17;
+
+// Its parts, for those who want every broken rule: the Program without its instructions, and one instruction by itself.
+// A complaint of RuleKind::structure means that the instruction cannot be looked at further. `control` is
+// has_control(p).
+Verdict check_slots(const Program& p);
+Verdict check_instruction(const Program& p, size_t index, const Spec& s, bool control);
 
 }  // namespace trn

@@ -12,6 +12,9 @@ namespace trn {
 // Elements go from src's pattern order to dst's; the shapes need not match, only the element counts. Casts go through
 // fp32, integer kinds keep 32 bits exactly; 64-bit dtypes are storage (memory/dtype.h) and may appear on either side.
 //
+// A transfer that GpSimd triggers has its descriptors built by GpSimd too, unless dge_mode says otherwise; `none`
+// (descriptors that lie ready in HBM) is timed as hardware descriptors.
+//
 // Indirect (AWS: vector_offset): dims[0] of one side is the table's rows, of which `index` names one for each row
 // moved. Descriptors are then built in software by GpSimd, whichever engine triggers. Rows are moved in index order, so
 // the last of equal scatter indices wins.
@@ -30,6 +33,8 @@ struct DmaCopy {
     Access index{};
     bool index_selects_dst = false;
     OobMode oob_mode = OobMode::error;
+    DgeMode dge_mode = DgeMode::unknown;
+    int32_t priority = 0;
   };
   static constexpr std::tuple fields{
       Field{"dst", &Args::dst, "HBM or SBUF"},
@@ -37,13 +42,18 @@ struct DmaCopy {
       Field{"index", &Args::index, "integer row numbers, one for each row moved, in SBUF or HBM; absent: direct copy"},
       Field{"index_selects_dst", &Args::index_selects_dst,
             "scatter: index chooses rows of dst; else gather: rows of src"},
-      Field{"oob_mode", &Args::oob_mode, "index out of range: error (NRT status 1006) or skip that row"}};
+      Field{"oob_mode", &Args::oob_mode, "index out of range: error (NRT status 1006) or skip that row"},
+      Field{"dge_mode", &Args::dge_mode, "who makes the descriptors: unknown, swdge, hwdge or none"},
+      Field{"priority", &Args::priority, "trn3: class of service, 0 (first) to 3; 0 elsewhere"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
     if (auto bad = runs_on(engines, e)) return bad;
     if (auto bad = dma_operand("dst", a.dst, s, false)) return bad;
     if (auto bad = dma_operand("src", a.src, s)) return bad;
+    if (auto bad = castable(a.dst.dtype, a.src.dtype)) return bad;
+    if (auto bad = descriptors(a.dge_mode, a.index.present(), e, s)) return bad;
+    if (auto bad = dma_priority(a.priority, s)) return bad;
     if (a.index.present()) return indirect("src", a.src, "dst", a.dst, a.index, a.index_selects_dst, s);
     if (a.src.elements() != a.dst.elements())
       return illegal("src has ", a.src.elements(), " elements but dst has ", a.dst.elements());
@@ -51,7 +61,7 @@ struct DmaCopy {
   }
 
   static Cost cost(const Args& a, Engine e, const Spec&) {
-    if (!a.index.present()) return engine_cost::dma(engine_cost::transfer(a.dst, a.src, e == Engine::gpsimd));
+    if (!a.index.present()) return engine_cost::dma(engine_cost::transfer(a.dst, a.src, is_software(a.dge_mode, e)));
     return engine_cost::dma(indirect_transfer(a.dst, a.src, a.index.elements(), a.index_selects_dst));
   }
 
@@ -76,6 +86,13 @@ struct DmaCopy {
           .index_selects_dst = true,
           .oob_mode = OobMode::skip},
          ""},
+        {"a gather by hardware",
+         {.dst = sbuf(16, 64), .src = hbm(1000, 64), .index = ids, .dge_mode = DgeMode::hwdge},
+         "dge_mode must be unknown or swdge for an indirect transfer"},
+        {"a first class", {.dst = sbuf(16, 64), .src = hbm(16, 64), .priority = 1}, "priority needs trn3"},
+        {"packed elements as floats",
+         {.dst = sbuf(16, 64), .src = hbm(16, 64, Dtype::float8_e4m3fn_x4)},
+         "a packed dtype cannot be cast"},
         {"sizes differ", {.dst = sbuf(128, 512), .src = hbm(128, 511)}, "src has 65408 elements but dst has 65536"},
         {"PSUM", {.dst = hbm(128, 512), .src = psum(128, 512)}, "src must be in HBM or SBUF"},
         {"float indices",

@@ -22,6 +22,13 @@ RowWalk leading_rows(const Access& a, int64_t rows) {
   return w;
 }
 
+[[noreturn]] void out_of_bounds(int32_t index, const Access& table) {
+  throw Error(Fault::undefined,
+              std::string(kIndexOutOfBounds) + ": " + std::to_string(index) + " of " +
+                  std::to_string(table.dims[0].count) + " rows",
+              to_string(table));
+}
+
 }  // namespace
 
 Verdict rules::dma_operand(std::string_view field, const Access& a, const Spec& s, bool read) {
@@ -35,6 +42,31 @@ Verdict rules::dma_operand(std::string_view field, const Access& a, const Spec& 
       return illegal(field, " dim ", i, " has step 0: elements would be written twice");
   }
   if (byte_range(a).begin < 0) return illegal(field, " starts ", -byte_range(a).begin, " bytes before its buffer");
+  return {};
+}
+
+Verdict rules::castable(Dtype dst, Dtype src) {
+  if ((is_packed(dst) || is_packed(src)) && dst != src)
+    return illegal("a packed dtype cannot be cast: src is ", name(src), ", dst ", name(dst));
+  return {};
+}
+
+Verdict rules::descriptors(DgeMode mode, bool is_indirect, Engine e, const Spec& s) {
+  const bool v2 = s.generation < Generation::trn2;
+  if (is_indirect && v2) return illegal("an indirect transfer needs trn2 (NeuronCore-v3); this machine is ", s.name);
+  if (is_indirect && mode != DgeMode::unknown && mode != DgeMode::swdge)
+    return illegal("dge_mode must be unknown or swdge for an indirect transfer, not ", name(mode));
+  if (mode != DgeMode::hwdge) return {};
+  if (v2) return illegal("dge_mode hwdge needs trn2 (NeuronCore-v3); this machine is ", s.name);
+  if (e != Engine::scalar && e != Engine::sync)
+    return illegal("dge_mode hwdge is triggered by scalar or sync, not ", name(e));
+  return {};
+}
+
+Verdict rules::dma_priority(int32_t priority, const Spec& s) {
+  if (priority < 0 || priority > 3) return illegal("priority must be from 0 to 3, not ", priority);
+  if (priority != 0 && s.generation < Generation::trn3)
+    return illegal("priority needs trn3 (NeuronCore-v4); this machine is ", s.name);
   return {};
 }
 
@@ -103,9 +135,7 @@ void IndirectRows::for_rows(Move&& move) const {
       std::byte* row = table_base + i * table_step;
       selects_dst_ ? move(nest, row, at) : move(nest, at, row);
     } else if (oob_ == OobMode::error) {
-      throw Error(Fault::undefined,
-                  std::string(kIndexOutOfBounds) + ": " + std::to_string(i) + " of " + std::to_string(most) + " rows",
-                  to_string(table));
+      out_of_bounds(i, table);
     }
     for (int d = walk.dims - 1; d >= 0; --d) {
       at += host_step(other, d, memory_);
@@ -114,6 +144,71 @@ void IndirectRows::for_rows(Move&& move) const {
       place[d] = 0;
     }
   }
+}
+
+void run_dma_reduce(const Access& dst, AluOp op, std::span<const Access* const> sources, const CoreMemory& m) {
+  bool whole = !is_float(dst.dtype);
+  for (const Access* s : sources) whole = whole && (!s->present() || !is_float(s->dtype));
+  static thread_local std::vector<float> sum, next;
+  static thread_local std::vector<int32_t> int_sum, int_next;
+  bool first = true;
+  for (const Access* s : sources) {
+    if (!s->present()) continue;
+    if (whole) {
+      read_indices(*s, m, first ? int_sum : int_next);
+      if (!first) apply_int(op, false, int_sum.data(), int_sum.data(), int_next.data(), int_sum.size());
+    } else {
+      read_floats(*s, m, first ? sum : next);
+      if (!first) apply_float(op, sum.data(), sum.data(), next.data(), sum.size());
+    }
+    first = false;
+  }
+  whole ? write_indices(dst, m, int_sum) : write_floats(dst, m, sum);
+}
+
+namespace {
+
+// Elements as their bits.
+Access bits_of(Access a) {
+  a.dtype = size_of(a.dtype) == 2 ? Dtype::uint16 : Dtype::uint32;
+  return a;
+}
+
+}  // namespace
+
+void run_axes_transpose(const Access& dst, const Access& src, const CoreMemory& m) {
+  std::vector<int32_t> in, out;
+  read_indices(bits_of(src), m, in);
+  out.resize(in.size());
+  const auto first = static_cast<int64_t>(src.dims[0].count),
+             last = int64_t{src.dims[static_cast<size_t>(src.ndim) - 1].count};
+  const int64_t middle = src.elements() / (first * last);
+  auto at = out.begin();
+  for (int64_t c = 0; c < last; ++c)
+    for (int64_t b = 0; b < middle; ++b)
+      for (int64_t a = 0; a < first; ++a) *at++ = in[static_cast<size_t>((a * middle + b) * last + c)];
+  write_indices(bits_of(dst), m, out);
+}
+
+void run_gather_transpose(const Access& dst, const Access& src, const Access& index, OobMode oob, const CoreMemory& m) {
+  const int64_t rows = dst.free_elements(), width = dst.partitions();
+  const int64_t groups = index.free_elements(), deep = index.partitions();
+  std::vector<int32_t> numbers, row, out;
+  read_indices(index, m, numbers);
+  read_indices(bits_of(dst), m, out);
+  for (int64_t f = 0; f < rows; ++f) {
+    const int32_t r = numbers[static_cast<size_t>(f % deep * groups + f / deep)];
+    if (r < 0 || r >= src.dims[0].count) {
+      if (oob == OobMode::skip) continue;
+      out_of_bounds(r, src);
+    }
+    Access one = bits_of(src);
+    one.offset += int64_t{r} * src.dims[0].step * size_of(src.dtype);
+    one.dims[0].count = 1;
+    read_indices(one, m, row);
+    for (int64_t p = 0; p < width; ++p) out[static_cast<size_t>(p * rows + f)] = row[static_cast<size_t>(p)];
+  }
+  write_indices(bits_of(dst), m, out);
 }
 
 void IndirectRows::copy() const {

@@ -10,7 +10,6 @@ namespace trn {
 namespace {
 
 constexpr int64_t kChunk = Rows::kChunk;
-constexpr int kMostPartitions = 128;
 
 // First-level-cache buffers between memory and arithmetic; one set per thread.
 struct Buffers {
@@ -172,40 +171,33 @@ void run_scalar_tensor_tensor(const Access& dst, const Access& data, const Scala
   });
 }
 
-void run_activation(const Access& dst, Activation fn, const Access& data, const Operand& scale, const Operand& bias,
-                    const Access& reduce_res, const CoreMemory& m) {
+void run_activation(const Access& dst, Activation fn, const Access& data, const ScalarStep& first,
+                    const ScalarStep& second, const Operand& slope, const Accumulation& sums,
+                    EngineState::Registers* registers, const CoreMemory& m) {
   const Rows d(dst, m), x(data, m);
-  const ScalarStep by{AluOp::multiply, scale, false}, plus{AluOp::add, bias, false};
-  const bool scaled = scale.is_tile() || scale.immediate != 1, biased = bias.is_tile() || bias.immediate != 0;
-  const StepOperand multiply(by, false, m), add(plus, false, m);
-  std::optional<Rows> total;
-  if (reduce_res.present()) total.emplace(reduce_res, m);
-  std::array<float, kMostPartitions> sums{};
-  for_chunks({{&d, total ? &*total : nullptr}, {&x, multiply.rows(), add.rows()}}, [&](int p, int64_t at, int64_t n) {
-    Buffers& b = buffers();
-    const float* in = x.floats(p, at, n, b.a);
-    float* out = d.float_target(p, at, n, b.out);
-    if (scaled) multiply.apply(p, b.b, in, n), in = b.b;
-    if (biased) add.apply(p, b.b, in, n), in = b.b;
-    apply_activation(fn, out, in, n);
-    if (total) {
-      const float part = reduce_float(AluOp::add, out, n);
-      float& sum = sums[p];
-      sum = at == 0 ? part : sum + part;
-      if (at + n == x.elements()) total->store(p, 0, 1, &sum);
-    }
-    d.store(p, at, n, out);
-  });
+  const StepOperand s0(first, false, m), s1(second, false, m);
+  std::optional<Rows> slopes;
+  if (fn == Activation::prelu && slope.is_tile()) slopes.emplace(slope.tile, m);
+  Accumulator sum(sums, registers, data, m);
+  for_chunks({{&d, sum.result()}, {&x, s0.rows(), s1.rows(), slopes ? &*slopes : nullptr}},
+             [&](int p, int64_t at, int64_t n) {
+               Buffers& b = buffers();
+               const float* in = x.floats(p, at, n, b.a);
+               float* out = d.float_target(p, at, n, b.out);
+               if (s0.active()) s0.apply(p, b.b, in, n), in = b.b;
+               if (s1.active()) s1.apply(p, b.b, in, n), in = b.b;
+               apply_activation(fn, out, in, n, slopes ? slopes->scalar(p) : static_cast<float>(slope.immediate));
+               sum.add(p, out, n, at == 0, at + n == x.elements());
+               d.store(p, at, n, out);
+             });
 }
 
-void run_tensor_scalar_reduce(const Access& dst, const Access& data, const ScalarStep& step, AluOp reduce,
-                              const Access& reduce_res, const Operand* init, bool negate, const CoreMemory& m) {
-  const Rows d(dst, m), x(data, m), total(reduce_res, m);
+void run_tensor_scalar_reduce(const Access& dst, const Access& data, const ScalarStep& step, const Accumulation& sums,
+                              const CoreMemory& m) {
+  const Rows d(dst, m), x(data, m);
   const StepOperand operand(step, false, m);
-  std::optional<Rows> start;
-  if (init && init->is_tile()) start.emplace(init->tile, m);
-  std::array<float, kMostPartitions> sums{};
-  for_chunks({{&d, &total}, {&x, operand.rows(), start ? &*start : nullptr}}, [&](int p, int64_t at, int64_t n) {
+  Accumulator sum(sums, vector_registers(m), data, m);
+  for_chunks({{&d, sum.result()}, {&x, operand.rows(), sum.initial()}}, [&](int p, int64_t at, int64_t n) {
     Buffers& b = buffers();
     float* out = d.float_target(p, at, n, b.out);
     const float* in = x.floats(p, at, n, b.a);
@@ -213,35 +205,28 @@ void run_tensor_scalar_reduce(const Access& dst, const Access& data, const Scala
       operand.apply(p, out, in, n);
     else
       std::copy_n(in, n, out);
-    const float part = reduce_float(reduce, out, n);
-    float& sum = sums[p];
-    if (at == 0) sum = !init ? info(reduce).identity : start ? start->scalar(p) : static_cast<float>(init->immediate);
-    sum = info(reduce).on_float(sum, part);
-    if (at + n == d.elements()) {
-      const float written = negate ? -sum : sum;
-      total.store(p, 0, 1, &written);
-    }
+    sum.add(p, out, n, at == 0, at + n == d.elements());
     d.store(p, at, n, out);
   });
 }
 
-void run_cumulative(const Access& dst, const Access& src, const ScalarStep& step, AluOp accumulate,
-                    const Operand& initial, const CoreMemory& m) {
+void run_cumulative(const Access& dst, const Access& src, const ScalarStep& step, const Accumulation& sums,
+                    const CoreMemory& m) {
   const Rows d(dst, m), x(src, m);
   const StepOperand operand(step, false, m);
-  std::optional<Rows> start;
-  if (initial.is_tile()) start.emplace(initial.tile, m);
-  std::array<float, kMostPartitions> states{};
-  for_chunks({{&d}, {&x, operand.rows(), start ? &*start : nullptr}}, [&](int p, int64_t at, int64_t n) {
+  Accumulator state(sums, vector_registers(m), src, m);
+  for_chunks({{&d}, {&x, operand.rows(), state.initial()}}, [&](int p, int64_t at, int64_t n) {
     Buffers& b = buffers();
-    float& state = states[p];
-    if (at == 0) state = start ? start->scalar(p) : static_cast<float>(initial.immediate);
     const float* in = x.floats(p, at, n, b.a);
     if (operand.active()) operand.apply(p, b.b, in, n), in = b.b;
-    scan_float({accumulate, AluOp::bypass}, b.out, in, in, state, n);
-    state = b.out[n - 1];
+    float& register_ = state.begin(p, at == 0);
+    scan_float({sums.op, AluOp::bypass}, b.out, in, in, register_, n);
+    register_ = b.out[n - 1];
     d.store(p, at, n, b.out);
   });
 }
+
+EngineState::Registers* vector_registers(const CoreMemory& m) { return m.engines ? &m.engines->vector_sums : nullptr; }
+EngineState::Registers* scalar_registers(const CoreMemory& m) { return m.engines ? &m.engines->scalar_sums : nullptr; }
 
 }  // namespace trn

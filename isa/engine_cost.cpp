@@ -17,7 +17,11 @@ bool has_broadcast(const Access& a) {
   return false;
 }
 
-bool is_half(const Access& a) { return a.dtype == Dtype::bfloat16 || a.dtype == Dtype::float16; }
+// Dtypes of the faster modes: two bytes (trainium2_arch), and float8 from NeuronCore-v4 on (trainium3_arch).
+bool is_half(const Access& a, const Spec& s) {
+  if (a.dtype == Dtype::bfloat16 || a.dtype == Dtype::float16) return true;
+  return s.generation >= Generation::trn3 && is_float(a.dtype) && size_of(a.dtype) == 1;
+}
 bool in_sbuf(const Access& a) { return a.space == Space::sbuf; }
 bool is_subword_strided(const Access& dst) { return size_of(dst.dtype) < 4 && !is_unit_stride(dst); }
 
@@ -53,7 +57,7 @@ double vector_cycles(const Access& dst, const Access& src, const Spec& s) {
   if (is_subword_strided(dst)) return n * s.vector_subword_cycles_per_element;
   if (!is_unit_stride(dst) || has_broadcast(src)) return n;
   const bool sbuf = in_sbuf(dst) && in_sbuf(src);
-  if (is_half(dst) && is_half(src)) {
+  if (is_half(dst, s) && is_half(src, s)) {
     if (sbuf && is_unit_stride(src)) return n / s.vector_rate_16bit;
     if (sbuf || is_unit_stride(src)) return n / s.vector_rate_16bit_half;
   }
@@ -63,16 +67,21 @@ double vector_cycles(const Access& dst, const Access& src, const Spec& s) {
 double vector_cycles(const Access& dst, const Access& data1, const Access& data2, const Spec& s) {
   const auto n = static_cast<double>(dst.free_elements());
   if (is_subword_strided(dst)) return n * s.vector_subword_cycles_per_element;
-  const bool sbuf = in_sbuf(data1) && in_sbuf(data2), half = is_half(dst) && is_half(data1) && is_half(data2);
+  const bool sbuf = in_sbuf(data1) && in_sbuf(data2), half = is_half(dst, s) && is_half(data1, s) && is_half(data2, s);
   const bool plain = !has_broadcast(data1) && !has_broadcast(data2);
-  return sbuf && half && plain ? n / s.vector_rate_16bit_half : n;
+  return sbuf && half && plain ? n / s.vector_rate_16bit_half : n * s.vector_two_input_cycles_per_element;
+}
+
+Cost vector(double cycles, double latency_ns, double overhead_ns, double fresh_ns, const Spec& s) {
+  Cost c;
+  c.busy = c.interval = std::max<double>(s.vector_min_cycles, cycles + overhead_ns * s.vector_ghz);
+  c.latency = std::max(c.busy, cycles + latency_ns * s.vector_ghz);
+  c.fresh = std::min(fresh_ns * s.vector_ghz, c.latency - c.busy);
+  return c;
 }
 
 Cost vector(double cycles, double latency_ns, double overhead_ns, const Spec& s) {
-  Cost c;
-  c.busy = std::max<double>(s.vector_min_cycles, cycles + overhead_ns * s.vector_ghz);
-  c.latency = std::max(c.busy, cycles + latency_ns * s.vector_ghz);
-  return c;
+  return vector(cycles, latency_ns, overhead_ns, s.vector_fresh_ns, s);
 }
 
 Cost copy_on_vector(const Access& dst, const Access& src, const Spec& s) {
@@ -82,37 +91,46 @@ Cost copy_on_vector(const Access& dst, const Access& src, const Spec& s) {
 }
 
 namespace {
-Cost scalar(const Access& dst, double latency_ns, double overhead_ns, const Spec& s) {
-  const auto n = static_cast<double>(dst.free_elements());
+// `rate`: elements per cycle.
+Cost scalar(const Access& dst, const Access& src, double latency_ns, double overhead_ns, double fresh_ns, const Spec& s,
+            double rate = 1) {
+  const auto n = static_cast<double>(dst.free_elements()) / rate;
   const double cycles = is_subword_strided(dst) ? n * s.scalar_subword_cycles_per_element : n;
   const double more = is_unit_stride(dst) || is_subword_strided(dst) ? 0.0 : s.scalar_strided_latency_ns;
   Cost c;
   c.busy = cycles + (overhead_ns + more) * s.scalar_ghz;
   c.latency = std::max(c.busy, cycles + (latency_ns + more) * s.scalar_ghz);
+  c.fresh = std::min(fresh_ns * s.scalar_ghz, c.latency - c.busy);
+  c.interval = c.busy + (src.space == Space::psum ? s.scalar_psum_interval_ns * s.scalar_ghz : 0.0);
   return c;
 }
 }  // namespace
 
-Cost copy_on_scalar(const Access& dst, const Spec& s) {
-  return scalar(dst, s.scalar_copy_latency_ns, s.scalar_copy_overhead_ns, s);
+Cost copy_on_scalar(const Access& dst, const Access& src, const Spec& s) {
+  const bool half = is_half(dst, s) && is_half(src, s) && is_unit_stride(dst);
+  return scalar(dst, src, s.scalar_copy_latency_ns, s.scalar_copy_overhead_ns, s.scalar_copy_fresh_ns, s,
+                half ? double{s.scalar_rate_16bit} : 1);
 }
 
 Cost activation(const Access& dst, const Access& data, Activation fn, bool reads_sums, const Spec& s) {
-  Cost c = data.space == Space::psum
-               ? scalar(dst, s.scalar_activate_psum_latency_ns, s.scalar_activate_psum_overhead_ns, s)
-               : scalar(dst, s.scalar_activate_sbuf_latency_ns, s.scalar_activate_sbuf_overhead_ns, s);
+  const bool psum = data.space == Space::psum;
+  Cost c = scalar(dst, data, psum ? s.scalar_activate_psum_latency_ns : s.scalar_activate_sbuf_latency_ns,
+                  psum ? s.scalar_activate_psum_overhead_ns : s.scalar_activate_sbuf_overhead_ns,
+                  s.scalar_activate_fresh_ns, s);
   c.table = info(fn).table;
   c.table_load = c.table != 0;
   if (reads_sums) {
-    c.busy += s.scalar_copy_overhead_ns * s.scalar_ghz;
-    c.latency += s.scalar_copy_overhead_ns * s.scalar_ghz;
+    const double more = s.scalar_copy_overhead_ns * s.scalar_ghz;
+    c.busy += more;
+    c.latency += more;
+    c.interval += more;
   }
   return c;
 }
 
 Cost gpsimd(double elements, const Spec& s) {
   Cost c;
-  c.busy = c.latency = s.gpsimd_start_cycles + elements * s.gpsimd_cycles_per_element;
+  c.busy = c.latency = c.interval = s.gpsimd_start_cycles + elements * s.gpsimd_cycles_per_element;
   return c;
 }
 
@@ -128,7 +146,10 @@ Transfer transfer(const Access& dst, const Access& src, bool software) {
   t.reads_hbm = from_hbm;
   t.writes_hbm = to_hbm;
   t.software = software;
+  t.cast = dst.dtype != src.dtype;
   t.pattern_dims = walk_dims(from_hbm || !to_hbm ? src : dst);
+  if (from_hbm != to_hbm)
+    t.neighbours = std::max<int64_t>(1, run_elements(from_hbm ? src : dst) / std::max<int64_t>(1, run));
   return t;
 }
 

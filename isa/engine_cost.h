@@ -15,8 +15,9 @@ double vector_cycles(const Access& dst, const Access& src, const Spec& s);
 double vector_cycles(const Access& dst, const Access& data1, const Access& data2, const Spec& s);
 
 Cost vector(double cycles, double latency_ns, double overhead_ns, const Spec& s);
+Cost vector(double cycles, double latency_ns, double overhead_ns, double fresh_ns, const Spec& s);
 Cost copy_on_vector(const Access& dst, const Access& src, const Spec& s);
-Cost copy_on_scalar(const Access& dst, const Spec& s);
+Cost copy_on_scalar(const Access& dst, const Access& src, const Spec& s);
 // multiply and add alone need no table. Reading the accumulators out is another short instruction (nki.isa.activation:
 // "a small overhead").
 Cost activation(const Access& dst, const Access& data, Activation fn, bool reads_sums, const Spec& s);

@@ -30,6 +30,10 @@ template <>
 inline constexpr size_t enum_count<OobMode> = kOobModeNames.size();
 template <>
 inline constexpr size_t enum_count<DmaEngine> = kDmaEngineNames.size();
+template <>
+inline constexpr size_t enum_count<DgeMode> = kDgeModeNames.size();
+template <>
+inline constexpr size_t enum_count<MatmulPerfMode> = kMatmulPerfModeNames.size();
 
 constexpr std::string_view name(Space s) { return space_name(s); }
 

@@ -162,6 +162,17 @@ void scan(Scan& in, Pattern& p) {
   in.expect("]");
 }
 
+void print(std::string& out, const RowColumn& p) {
+  out += '[' + std::to_string(p[0]) + ',' + std::to_string(p[1]) + ']';
+}
+void scan(Scan& in, RowColumn& p) {
+  in.expect("[");
+  p[0] = in.number<int32_t>("a row");
+  in.expect(",");
+  p[1] = in.number<int32_t>("a column");
+  in.expect("]");
+}
+
 void print(std::string& out, const ShuffleMask& m) {
   out += '[';
   for (size_t i = 0; i < m.size(); ++i) out += (i ? "," : "") + std::to_string(m[i]);

@@ -52,6 +52,8 @@ void print(std::string& out, const Operand& o);
 void scan(Scan& in, Operand& o);
 void print(std::string& out, const Pattern& p);
 void scan(Scan& in, Pattern& p);
+void print(std::string& out, const RowColumn& p);
+void scan(Scan& in, RowColumn& p);
 void print(std::string& out, const ShuffleMask& m);
 void scan(Scan& in, ShuffleMask& m);
 

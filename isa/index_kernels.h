@@ -32,4 +32,10 @@ void run_find_index8(const Access& dst, const Access& data, const Access& vals, 
 void run_match_replace8(const Access& dst, const Access& data, const Access& vals, float imm, const Access& dst_index,
                         const CoreMemory& m);
 
+// The `k` largest of the first `n` elements of each group of 16 partitions, ascending, with their places. Element i of
+// a group is in its partition i mod 16, column i / 16, and so are the results; the rest of the results' columns stays.
+// Of equal values the later ones are taken; NaN counts as the largest.
+void run_topk(const Access& val_dst, const Access& idx_dst, const Access& src, int64_t n, int64_t k,
+              const CoreMemory& m);
+
 }  // namespace trn

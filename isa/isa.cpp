@@ -64,7 +64,7 @@ constexpr CardRow make_row() {
       .engines = C::engines,
       .is_dma = C::is_dma,
       .args_bytes = sizeof(typename C::Args),
-      .check = [](const void* a, Engine e, const Spec& s) { return C::check(as<C>(a), e, s); },
+      .check = [](const void* a, Engine e, const Spec& s) { return check_card<C>(as<C>(a), e, s); },
       .cost = [](const void* a, Engine e, const Spec& s) { return C::cost(as<C>(a), e, s); },
       .run = nullptr,
       .accesses =
@@ -73,6 +73,11 @@ constexpr CardRow make_row() {
               list.access[list.count] = &access;
               list.written[list.count++] = written;
             });
+          },
+      .indirect =
+          [](const void* a) {
+            if constexpr (C::is_dma && requires { as<C>(a).index; }) return as<C>(a).index.present();
+            return false;
           },
       .damaged =
           [](const void* a) {
@@ -99,7 +104,7 @@ constexpr CardRow make_row() {
                               [&](Access& access) { access = resolved(access, registers); });
           },
   };
-  if constexpr (Runs<C>) r.run = [](const void* a, const CoreMemory& m) { C::run(as<C>(a), m); };
+  if constexpr (Runs<C>) r.run = [](const void* a, Engine e, const CoreMemory& m) { run_card<C>(as<C>(a), e, m); };
   if constexpr (Steps<C>) r.step = [](const void* a, Sequencer& q) { C::step(as<C>(a), q); };
   if constexpr (Meets<C>)
     r.exchange = [](const void* a, const CoreMemory& m, const void* b, const CoreMemory& n) {

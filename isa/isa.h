@@ -1,4 +1,5 @@
 #pragma once
+#include "isa/activate2.h"
 #include "isa/activation.h"
 #include "isa/activation_reduce.h"
 #include "isa/affine_select.h"
@@ -10,7 +11,10 @@
 #include "isa/dma_compute.h"
 #include "isa/dma_copy.h"
 #include "isa/dma_transpose.h"
+#include "isa/dropout.h"
 #include "isa/end_loop.h"
+#include "isa/exponential.h"
+#include "isa/indirect.h"
 #include "isa/iota.h"
 #include "isa/label.h"
 #include "isa/local_gather.h"
@@ -20,11 +24,16 @@
 #include "isa/nc_find_index8.h"
 #include "isa/nc_match_replace8.h"
 #include "isa/nc_matmul.h"
+#include "isa/nc_matmul_mx.h"
 #include "isa/nc_n_gather.h"
 #include "isa/nc_stream_shuffle.h"
 #include "isa/nc_transpose.h"
 #include "isa/nonzero_with_count.h"
 #include "isa/program.h"
+#include "isa/quantize_mx.h"
+#include "isa/rand2.h"
+#include "isa/rand_get_state.h"
+#include "isa/rand_set_state.h"
 #include "isa/range_select.h"
 #include "isa/reciprocal.h"
 #include "isa/register_alloc.h"
@@ -32,10 +41,12 @@
 #include "isa/register_load.h"
 #include "isa/register_move.h"
 #include "isa/register_store.h"
+#include "isa/rng.h"
 #include "isa/scalar_tensor_tensor.h"
 #include "isa/select_reduce.h"
 #include "isa/sendrecv.h"
 #include "isa/sequence_bounds.h"
+#include "isa/set_rng_seed.h"
 #include "isa/tensor_copy.h"
 #include "isa/tensor_copy_predicated.h"
 #include "isa/tensor_partition_reduce.h"
@@ -45,6 +56,7 @@
 #include "isa/tensor_scalar_reduce.h"
 #include "isa/tensor_tensor.h"
 #include "isa/tensor_tensor_scan.h"
+#include "isa/topk.h"
 
 namespace trn {
 
@@ -54,9 +66,10 @@ using Isa = std::tuple<NcMatmul, NcTranspose, Activate, ActivationReduce, Tensor
                        ScalarTensorTensor, TensorReduce, TensorTensorScan, TensorCopyPredicated, SelectReduce, Iota,
                        AffineSelect, Memset, Reciprocal, Max8, NcFindIndex8, NcMatchReplace8, DmaCopy, DmaCompute,
                        DmaTranspose, NcStreamShuffle, TensorPartitionReduce, LocalGather, NcNGather, BnStats, BnAggr,
-                       RangeSelect, TensorScalarReduce, TensorScalarCumulative, SequenceBounds, NonzeroWithCount,
-                       RegisterAlloc, RegisterMove, RegisterLoad, RegisterStore, RegisterAlu, Loop, EndLoop, Label,
-                       CompareBranch, CoreBarrier, SendRecv>;
+                       RangeSelect, TensorScalarReduce, TensorScalarCumulative, SequenceBounds, NonzeroWithCount, Rng,
+                       SetRngSeed, RandSetState, RandGetState, Dropout, Topk, NcMatmulMx, QuantizeMx, Activate2,
+                       Exponential, Rand2, Indirect, RegisterAlloc, RegisterMove, RegisterLoad, RegisterStore,
+                       RegisterAlu, Loop, EndLoop, Label, CompareBranch, CoreBarrier, SendRecv>;
 
 // ---- everything below is derived ----
 

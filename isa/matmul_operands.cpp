@@ -30,10 +30,64 @@ MatrixView matrix(const Access& access, const CoreMemory& m, std::vector<float>&
 
 }  // namespace
 
-Verdict rules::matmul_dtype(std::string_view field, Dtype d) {
-  if (!is_float(d) || size_of(d) > 4)
-    return illegal(field, " dtype ", name(d), " is none of float8, bfloat16, float16, tfloat32, float32");
+Verdict rules::matmul_dtypes(Dtype stationary, Dtype moving, const Spec& s) {
+  const auto ocp = Dtype::float8_e4m3fn;
+  for (const auto& [field, d] : {std::pair{"stationary", stationary}, {"moving", moving}}) {
+    if (!is_float(d) || size_of(d) > 4 || d == Dtype::float8_e8m0fnu)
+      return breaks(RuleKind::dtype, field, " dtype ", name(d),
+                    " is none of float8, bfloat16, float16, tfloat32, float32");
+    if (d == ocp && s.generation < Generation::trn3)
+      return breaks(RuleKind::dtype, field, " dtype float8_e4m3fn needs trn3 (NeuronCore-v4); this machine is ",
+                    s.name);
+  }
+  const auto legacy = Dtype::float8_e4m3;
+  if ((stationary == ocp && moving == legacy) || (stationary == legacy && moving == ocp))
+    return breaks(RuleKind::dtype, "float8_e4m3 and float8_e4m3fn cannot be mixed in one matmul");
   return {};
+}
+
+Verdict rules::transposed_dtype(Dtype dst, Dtype data) {
+  const bool in_slots = size_of(data) == 1 && is_float(data) && dst == Dtype::uint16;
+  if (dst == data || in_slots) return {};
+  return illegal("dst must be ", name(data), " in transpose mode, as the data is, not ", name(dst));
+}
+
+Verdict rules::double_row(const Access& stationary, const Access& moving, const Spec& s) {
+  if (s.generation < Generation::trn2)
+    return illegal("double_row needs trn2 (NeuronCore-v3); this machine is ", s.name);
+  for (const auto& [field, a] : {std::pair{"stationary", &stationary}, {"moving", &moving}}) {
+    const Dtype d = a->dtype;
+    if (d != Dtype::float8_e4m3 && d != Dtype::float8_e5m2 && d != Dtype::float8_e4m3fn)
+      return illegal("double_row takes float8_e4m3 or float8_e5m2 (trn3: float8_e4m3fn), but ", field, " is ", name(d));
+    if (a->ndim < 2 || a->dims[1].count != 2)
+      return illegal(field, "'s first free dim must be 2 with double_row, not ", a->ndim < 2 ? 1 : a->dims[1].count);
+  }
+  return {};
+}
+
+Verdict rules::array_tile(const RowColumn& position, const RowColumn& size, int64_t k, int64_t m, const Spec& s) {
+  const int array[] = {static_cast<int>(s.pe_rows), static_cast<int>(s.pe_columns)};
+  const int least = s.generation < Generation::trn2 ? 64 : 32;
+  for (size_t i : {0, 1}) {
+    if (size[i] < least || size[i] > array[i] || (size[i] & (size[i] - 1)) != 0)
+      return illegal("tile_size (", size[0], ", ", size[1], ") must hold powers of two from ", least, " to ", array[i]);
+    if (position[i] < 0 || position[i] % size[i] != 0)
+      return illegal("tile_position (", position[0], ", ", position[1], ") is not a multiple of tile_size (", size[0],
+                     ", ", size[1], ")");
+    if (position[i] > array[i] - size[i])
+      return illegal("tile_position (", position[0], ", ", position[1], ") leaves the array of ", array[0], " x ",
+                     array[1]);
+  }
+  if (k > size[0]) return illegal("stationary has ", k, " partitions, more than ", size[0], " rows of the array");
+  if (m > size[1]) return illegal("stationary has ", m, " columns, more than ", size[1], " of the array");
+  return {};
+}
+
+Access row_of_pair(Access a, int i) {
+  a.offset += int64_t{i} * a.dims[1].step * size_of(a.dtype);
+  for (int d = 2; d < a.ndim; ++d) a.dims[static_cast<size_t>(d) - 1] = a.dims[static_cast<size_t>(d)];
+  --a.ndim;
+  return a;
 }
 
 Cost matmul_cost(int64_t k, int64_t m, int64_t n, bool fp32, bool transpose, bool onezero, const Spec& s) {
@@ -64,7 +118,8 @@ void run_matmul(const Access& dst, const Access& stationary, const Access& movin
   const MatrixView a = matrix(stationary, m, a_storage), b = matrix(moving, m, b_storage);
   const int64_t k = stationary.partitions(), rows = dst.partitions(), columns = dst.free_elements();
   const Access d = simplified(dst);
-  if (d.ndim == 1 || (d.ndim == 2 && d.dims[1].step == 1))
+  const bool in_place = d.dtype == Dtype::float32 && (d.ndim == 1 || (d.ndim == 2 && d.dims[1].step == 1));
+  if (in_place)
     return matmul(k, rows, columns, a, b, reinterpret_cast<float*>(address(d, m)), host_step(d, 0, m), accumulate);
 
   result.resize(rows * columns);
@@ -89,7 +144,9 @@ void run_transpose(const Access& dst, const Access& data, const CoreMemory& m) {
   walked = 1;
   for (int i = dst.ndim - 1; i >= 1; walked *= dst.dims[i--].count)
     if (dst.dims[i].count > 1) n.append(dst.dims[i].count, host_step(dst, i, m), walked * host_step(data, 0, m));
-  copy_nest(n, size_of(data.dtype), address(dst, m), address(data, m));
+  if (size_of(dst.dtype) == size_of(data.dtype))
+    return copy_nest(n, size_of(data.dtype), address(dst, m), address(data, m));
+  convert_nest(n, dst.dtype, address(dst, m), Dtype::uint8, address(data, m));  // float8's bits into 16-bit slots
 }
 
 void run_identity_transpose(const Access& dst, const Access& data, const Access& identity, const CoreMemory& m) {

@@ -29,7 +29,8 @@ struct Memset {
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
     if (auto bad = runs_on(engines, e)) return bad;
-    if (auto bad = tile("dst", a.dst, s, false)) return bad;
+    if (auto bad = packed_tile("dst", a.dst, s, false)) return bad;
+    if (is_packed(a.dst.dtype) && a.value != 0) return illegal("value must be 0 for packed ", trn::name(a.dst.dtype));
     return engine_reach(e, {&a.dst});
   }
 
@@ -45,6 +46,8 @@ struct Memset {
     return {
         {"zeros", {sbuf(128, 512, Dtype::bfloat16), 0}, ""},
         {"an integer that fp32 cannot hold", {sbuf(32, 4, Dtype::int32), 16777217}, ""},
+        {"packed zeros", {sbuf(128, 512, Dtype::float8_e4m3fn_x4), 0}, ""},
+        {"packed ones", {sbuf(128, 512, Dtype::float8_e4m3fn_x4), 1}, "value must be 0 for packed"},
         {"HBM", {hbm(128, 512), 0}, "dst must be a tile"},
         {"written twice", {.dst = repeated(sbuf(128, 4), 3)}, "dst dim 1 has step 0"},
     };

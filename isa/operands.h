@@ -24,6 +24,19 @@ constexpr std::string_view name(OobMode m) { return kOobModeNames[static_cast<si
 enum class DmaEngine : uint8_t { dma, gpsimd_dma };
 inline constexpr std::array<std::string_view, 2> kDmaEngineNames = {"dma", "gpsimd_dma"};
 constexpr std::string_view name(DmaEngine e) { return kDmaEngineNames[static_cast<size_t>(e)]; }
+// Who makes the descriptors of a DMA (nki.isa.dge_mode). Here `unknown` is GpSimd's software for an indirect transfer
+// or one that GpSimd triggers, else hardware.
+enum class DgeMode : uint8_t { unknown, swdge, hwdge, none };
+inline constexpr std::array<std::string_view, 4> kDgeModeNames = {"unknown", "swdge", "hwdge", "none"};
+constexpr std::string_view name(DgeMode m) { return kDgeModeNames[static_cast<size_t>(m)]; }
+
+// nki.isa.matmul_perf_mode.
+enum class MatmulPerfMode : uint8_t { none, double_row };
+inline constexpr std::array<std::string_view, 2> kMatmulPerfModeNames = {"none", "double_row"};
+constexpr std::string_view name(MatmulPerfMode m) { return kMatmulPerfModeNames[static_cast<size_t>(m)]; }
+
+// A place or a size in the PE array: (row, column).
+using RowColumn = std::array<int32_t, 2>;
 
 // Affine pattern over the free index of iota and affine_select: [[step, count], ...], outermost first; unused dims are
 // {0, 1}.

@@ -36,6 +36,8 @@ constexpr std::string_view type_name() {
     return "register";
   else if constexpr (std::is_same_v<T, RegisterOperand>)
     return "register operand";
+  else if constexpr (std::is_same_v<T, RowColumn>)
+    return "pair";
   else if constexpr (std::is_enum_v<T>)
     return "enum";
   else if constexpr (std::is_same_v<T, bool>)
@@ -151,6 +153,13 @@ void write(ByteWriter& out, const Pattern& p) {
 }
 void read(ByteReader& in, Pattern& p) {
   for (Dim& d : p) read(in, d);
+}
+
+void write(ByteWriter& out, const RowColumn& p) {
+  for (const int32_t v : p) out.put(v);
+}
+void read(ByteReader& in, RowColumn& p) {
+  for (int32_t& v : p) v = in.get<int32_t>();
 }
 
 void write(ByteWriter& out, const ShuffleMask& m) { out.bytes(m.data(), m.size()); }

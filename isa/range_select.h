@@ -37,7 +37,7 @@ struct RangeSelect {
       Field{"comp_op1", &Args::comp_op1, "the same with bound1"},
       Field{"bound0", &Args::bound0, "[P, 1] float32"},
       Field{"bound1", &Args::bound1, "[P, 1] float32"},
-      Field{"reduce_cmd", &Args::reduce_cmd, "reset_reduce"},
+      Field{"reduce_cmd", &Args::reduce_cmd, "reset_reduce, reduce, reset or idle"},
       Field{"reduce_res", &Args::reduce_res, "optional [P, 1] tile for the maxima"},
       Field{"reduce_op", &Args::reduce_op, "maximum"},
       Field{"range_start", &Args::range_start, "index of the first element"}};
@@ -59,11 +59,12 @@ struct RangeSelect {
     }
     if (a.range_start + a.dst.free_elements() > 1 << 24)
       return illegal("range_start ", a.range_start, " lets indices pass 2^24");
-    if (a.reduce_cmd != ReduceCmd::reset_reduce)
-      return Complaint{Fault::unmodelled,
-                       "reduce_cmd must be reset_reduce: accumulators do not outlive an instruction here"};
-    if (a.reduce_op != AluOp::maximum) return illegal("reduce_op must be maximum, not ", trn::name(a.reduce_op));
-    return a.reduce_res.present() ? column("reduce_res", a.reduce_res, a.dst.partitions(), s) : Verdict{};
+    using enum ReduceCmd;
+    return accumulation(maxima(a), {reset_reduce, reduce, reset, idle}, {AluOp::maximum}, a.dst.partitions(), s);
+  }
+
+  static Accumulation maxima(const Args& a) {
+    return {.cmd = a.reduce_cmd, .op = a.reduce_op, .result = a.reduce_res, .init = {}};
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
@@ -72,7 +73,7 @@ struct RangeSelect {
   }
 
   static void run(const Args& a, const CoreMemory& m) {
-    run_range_select(a.dst, a.on_true_tile, {a.comp_op0, a.bound0}, {a.comp_op1, a.bound1}, a.range_start, a.reduce_res,
+    run_range_select(a.dst, a.on_true_tile, {a.comp_op0, a.bound0}, {a.comp_op1, a.bound1}, a.range_start, maxima(a),
                      m);
   }
 

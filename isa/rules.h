@@ -26,11 +26,17 @@ template <class... T>
 Verdict illegal(const T&... parts) {
   return Complaint{Fault::illegal, say(parts...)};
 }
+template <class... T>
+Verdict breaks(RuleKind kind, const T&... parts) {
+  return Complaint{Fault::illegal, say(parts...), kind};
+}
 
 // A tile in SBUF or PSUM: partition count and start (trn2.md section 4), pattern, bytes inside one partition, dtype
 // that engines can read. `read`: the partition step may be 0 (one partition read by all). `dma`: a DMA engine's side,
 // where any start partition and 64-bit storage dtypes are fine.
 Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read = true, bool dma = false);
+// As tile; four packed elements are a word.
+Verdict packed_tile(std::string_view field, Access a, const Spec& s, bool read = true);
 // A [P, 1] tile or an immediate, for `partitions` partitions.
 Verdict scalar_operand(std::string_view field, const Operand& o, int partitions, const Spec& s);
 // A [P, 1] tile.

@@ -47,11 +47,10 @@ struct ScalarTensorTensor {
     if (auto bad = same_size("operand1", a.operand1, "dst", a.dst)) return bad;
     if (auto bad = not_both_psum("data", a.data, "operand1", a.operand1)) return bad;
     if (auto bad = scalar_operand("operand0", a.operand0, a.data.partitions(), s)) return bad;
+    for (const auto& [field, op] : {std::pair{"op0", a.op0}, {"op1", a.op1}})
+      if (info(op).is_bitvec) return illegal(field, " must be arithmetic, not ", trn::name(op));
     if (auto bad = alu_with_scalar("op0", a.op0, "operand0", a.operand0, e, a.dst.dtype, a.data.dtype)) return bad;
     if (auto bad = alu("op1", a.op1, e, {a.dst.dtype, a.data.dtype, a.operand1.dtype})) return bad;
-    if (a.op0 != AluOp::bypass && info(a.op0).is_bitvec != info(a.op1).is_bitvec)
-      return illegal("op0 ", trn::name(a.op0), " and op1 ", trn::name(a.op1),
-                     " must both be bitvec or both arithmetic");
     return {};
   }
 
@@ -74,6 +73,10 @@ struct ScalarTensorTensor {
         {"both in PSUM",
          {out, psum(128, 64), AluOp::add, number(1), AluOp::add, psum(128, 64, fp, 2048)},
          "data and operand1 are both in PSUM"},
+        {"bits",
+         {sbuf(32, 8, Dtype::int32, 64), sbuf(32, 8, Dtype::int32), AluOp::bitwise_and, number(3), AluOp::bitwise_or,
+          sbuf(32, 8, Dtype::int32, 128)},
+         "op0 must be arithmetic, not bitwise_and"},
         {"sizes differ", {out, in, AluOp::add, number(1), AluOp::add, sbuf(128, 65)}, "operand1 has 65 elements"},
     };
   }

@@ -10,6 +10,7 @@
 #include "isa/elementwise.h"
 #include "isa/rows.h"
 #include "isa/rules.h"
+#include "isa/strided_copy.h"
 #include "isa/vector_kernels.h"
 
 namespace trn {
@@ -100,30 +101,24 @@ void run_copy_predicated(const Access& dst, const Operand& src, const Access& pr
 }
 
 void run_select(const Access& dst, const Access& predicate, const Access& on_true, const Operand& on_false,
-                const Access& reduce_res, bool reverse, const CoreMemory& m) {
+                bool reverse, const Accumulation& maxima, const CoreMemory& m) {
   const Rows d(dst, m), w(predicate, m), x(on_true, m);
-  std::optional<Rows> other, most;
+  std::optional<Rows> other;
   if (on_false.is_tile()) other.emplace(on_false.tile, m);
-  if (reduce_res.present()) most.emplace(reduce_res, m);
-  std::array<float, 128> best{};
-  for_chunks({{&d, most ? &*most : nullptr}, {&w, &x, other ? &*other : nullptr}}, [&](int p, int64_t at, int64_t n) {
+  Accumulator most(maxima, vector_registers(m), on_true, m);
+  for_chunks({{&d, most.result()}, {&w, &x, other ? &*other : nullptr}}, [&](int p, int64_t at, int64_t n) {
     Buffers& b = buffers();
     const float value = other ? other->scalar(p) : static_cast<float>(on_false.immediate);
     select_floats(b.out, x.floats(p, at, n, b.a), value, w.ints(p, at, n, b.predicate), reverse, n);
-    if (most) {
-      const float part = reduce_float(AluOp::maximum, b.out, n);
-      best[p] = at == 0 ? part : info(AluOp::maximum).on_float(best[p], part);
-      if (at + n == d.elements()) most->store(p, 0, 1, &best[p]);
-    }
+    most.add(p, b.out, n, at == 0, at + n == d.elements());
     d.store(p, at, n, b.out);
   });
 }
 
 void run_range_select(const Access& dst, const Access& on_true, const IndexBound& low, const IndexBound& high,
-                      int32_t first, const Access& reduce_res, const CoreMemory& m) {
+                      int32_t first, const Accumulation& maxima, const CoreMemory& m) {
   const Rows d(dst, m), x(on_true, m), b0(low.bound, m), b1(high.bound, m);
-  std::optional<Rows> most;
-  if (reduce_res.present()) most.emplace(reduce_res, m);
+  Accumulator most(maxima, vector_registers(m), on_true, m);
   const int64_t n = d.elements();
   float *in = scratch<float>(0, n), *out = scratch<float>(1, n), *index = scratch<float>(2, n);
   int32_t* inside = scratch<int32_t>(0, n);
@@ -133,9 +128,8 @@ void run_range_select(const Access& dst, const Access& on_true, const IndexBound
     const float l = b0.scalar(p), h = b1.scalar(p);
     for (int64_t i = 0; i < n; ++i) inside[i] = above(index[i], l) != 0 && below(index[i], h) != 0;
     select_floats(out, x.floats(p, 0, n, in), std::numeric_limits<float>::lowest(), inside, false, n);
+    most.add(p, out, n, true, true);
     d.store(p, 0, n, out);
-    const float best = reduce_float(AluOp::maximum, out, n);
-    if (most) most->store(p, 0, 1, &best);
   }
 }
 
@@ -166,6 +160,23 @@ void run_gather(const Access& dst, const Access& data, const Access& indices, co
     pick_bytes(size, out, x.raw(p, 0, most, in), at.ints(p, 0, n, index), n, most, 1);
     d.store_raw(p, 0, n, out);
   }
+}
+
+void run_indirect(const Access& dst, const Access& src, const Access& index, int64_t count, bool selects_dst,
+                  const CoreMemory& m) {
+  constexpr int kGroup = 16;
+  std::vector<int32_t> offsets;
+  read_indices(index, m, offsets);
+  const Rows d(dst, m), s(src, m);
+  const int64_t columns = index.free_elements(), most = selects_dst ? d.elements() : s.elements();
+  std::byte element[8];
+  for (int p = 0; p < d.partitions(); ++p)
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = p / kGroup * kGroup + i % kGroup;
+      const int64_t at = static_cast<uint32_t>(offsets[static_cast<size_t>(row * columns + i / kGroup)]);
+      if (at >= most) outside(at, most);
+      d.store_raw(p, selects_dst ? at : i, 1, s.raw(p, selects_dst ? i : at, 1, element));
+    }
 }
 
 void run_local_gather(const Access& dst, const Access& src, const Access& index, int elements_per_index, int64_t valid,

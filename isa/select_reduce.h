@@ -32,8 +32,8 @@ struct SelectReduce {
       Field{"predicate", &Args::predicate, "integer or bool tile of at most 16 bits"},
       Field{"on_true", &Args::on_true, "tile of the same size; not in PSUM if predicate is"},
       Field{"on_false", &Args::on_false, "immediate or [P, 1] tile"},
-      Field{"reduce_res", &Args::reduce_res, "[P, 1] tile for the maxima"},
-      Field{"reduce_cmd", &Args::reduce_cmd, "idle, or reset_reduce with reduce_res"},
+      Field{"reduce_res", &Args::reduce_res, "optional [P, 1] float tile for the maxima"},
+      Field{"reduce_cmd", &Args::reduce_cmd, "idle, reset_reduce or reduce"},
       Field{"reduce_op", &Args::reduce_op, "maximum"},
       Field{"reverse_pred", &Args::reverse_pred, "0 chooses on_true"}};
 
@@ -51,13 +51,16 @@ struct SelectReduce {
     const Dtype d = a.on_true.dtype;
     if (d == Dtype::int32 || d == Dtype::uint32 || d == Dtype::tfloat32)
       return illegal("on_true may not be ", trn::name(d));
-    if (a.reduce_cmd == ReduceCmd::idle && !a.reduce_res.present()) return {};
-    if (a.reduce_cmd != ReduceCmd::reset_reduce || !a.reduce_res.present())
-      return Complaint{
-          Fault::unmodelled,
-          "reduce_cmd must be reset_reduce with reduce_res: accumulators do not outlive an instruction here"};
-    if (a.reduce_op != AluOp::maximum) return illegal("reduce_op must be maximum, not ", trn::name(a.reduce_op));
-    return column("reduce_res", a.reduce_res, a.dst.partitions(), s);
+    if (a.reduce_res.present() && !is_float(a.reduce_res.dtype))
+      return illegal("reduce_res must be of a float dtype, not ", trn::name(a.reduce_res.dtype));
+    if (a.reduce_res.present() && a.reduce_cmd == ReduceCmd::idle)
+      return illegal("reduce_res needs reduce_cmd reset_reduce or reduce, not idle");
+    using enum ReduceCmd;
+    return accumulation(maxima(a), {idle, reset_reduce, reduce}, {AluOp::maximum}, a.dst.partitions(), s);
+  }
+
+  static Accumulation maxima(const Args& a) {
+    return {.cmd = a.reduce_cmd, .op = a.reduce_op, .result = a.reduce_res, .init = {}, .forgets = true};
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
@@ -66,7 +69,7 @@ struct SelectReduce {
   }
 
   static void run(const Args& a, const CoreMemory& m) {
-    run_select(a.dst, a.predicate, a.on_true, a.on_false, a.reduce_res, a.reverse_pred, m);
+    run_select(a.dst, a.predicate, a.on_true, a.on_false, a.reverse_pred, maxima(a), m);
   }
 
   static std::vector<Example<Args>> examples() {
@@ -96,9 +99,10 @@ struct SelectReduce {
           .reduce_cmd = ReduceCmd::reset_reduce,
           .reduce_op = AluOp::add},
          "reduce_op must be maximum"},
-        {"kept accumulators",
-         {.dst = out, .predicate = where, .on_true = x, .reduce_cmd = ReduceCmd::reduce},
-         "reduce_cmd must be reset_reduce"},
+        {"onto kept registers", {.dst = out, .predicate = where, .on_true = x, .reduce_cmd = ReduceCmd::reduce}, ""},
+        {"maxima of nothing",
+         {.dst = out, .predicate = where, .on_true = x, .reduce_res = column},
+         "reduce_res needs reduce_cmd"},
     };
   }
 };

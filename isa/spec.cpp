@@ -39,11 +39,19 @@ const std::vector<SpecField>& spec_fields() {
        "foreground weight load, 16-bit and narrower"},
       {"ldweights_fp32_cycles_per_column", &S::ldweights_fp32_cycles_per_column, 0, kMega,
        "foreground weight load, fp32, one of two"},
+      {"ldweights_strided_cycles_per_column", &S::ldweights_strided_cycles_per_column, 0, kMega,
+       "the same for columns that are no neighbours, 16-bit and narrower"},
+      {"ldweights_fp32_strided_cycles_per_column", &S::ldweights_fp32_strided_cycles_per_column, 0, kMega,
+       "the same for columns that are no neighbours, fp32"},
+      {"ldweights_fixed_cycles", &S::ldweights_fixed_cycles, 0, kMega, "each weight load beyond its columns"},
       {"ldweights_latency_ns", &S::ldweights_latency_ns, 0, kNs, "reported beyond the foreground load"},
+      {"ldweights_latency_throttled_ns", &S::ldweights_latency_throttled_ns, 0, kNs, "the same at half rate"},
       {"throttle_window_cycles", &S::throttle_window_cycles, 1, 1e9,
        "window over which utilisation decides the next window's rate", true},
       {"throttle_threshold", &S::throttle_threshold, 0, 1,
-       "utilisation of a window that makes the next one full rate; 0 = never throttled"},
+       "utilisation of a full-rate window below which the next one is half rate; 0 = never"},
+      {"throttle_raise_threshold", &S::throttle_raise_threshold, 0, 1,
+       "utilisation of a half-rate window that makes the next one full rate; 0 = always"},
       {"throttle_burst_cycles", &S::throttle_burst_cycles, 0, kMega, "cycles at full rate after idling"},
 
       {"vector_copy_latency_ns", &S::vector_copy_latency_ns, 0, kNs, "tensor_copy: duration beyond its elements"},
@@ -57,6 +65,9 @@ const std::vector<SpecField>& spec_fields() {
       {"vector_tensor_latency_ns", &S::vector_tensor_latency_ns, 0, kNs, "tensor_tensor: duration beyond its elements"},
       {"vector_tensor_overhead_ns", &S::vector_tensor_overhead_ns, 0, kNs,
        "tensor_tensor: interval beyond its elements"},
+      {"vector_fresh_ns", &S::vector_fresh_ns, 0, kNs,
+       "part of the latencies that an instruction behind another one does not see"},
+      {"vector_scalar_fresh_ns", &S::vector_scalar_fresh_ns, 0, kNs, "the same, tensor_scalar"},
       {"vector_reciprocal_cycles_per_element", &S::vector_reciprocal_cycles_per_element, 0, kMega, "reciprocal"},
       {"vector_psum_strided_latency_ns", &S::vector_psum_strided_latency_ns, 0, kNs,
        "more for a strided destination from PSUM"},
@@ -68,8 +79,12 @@ const std::vector<SpecField>& spec_fields() {
        "elements per cycle: 16-bit, strided or one side in PSUM or two inputs"},
       {"vector_subword_cycles_per_element", &S::vector_subword_cycles_per_element, 0, kMega,
        "strided writes of less than 4 bytes"},
+      {"vector_two_input_cycles_per_element", &S::vector_two_input_cycles_per_element, 0, kMega,
+       "two inputs without a faster mode"},
       {"vector_scan_cycles_per_element", &S::vector_scan_cycles_per_element, 0, kMega, "tensor_tensor_scan"},
       {"vector_bn_aggr_cycles_per_element", &S::vector_bn_aggr_cycles_per_element, 0, kMega, "bn_aggr"},
+      {"vector_rate_random", &S::vector_rate_random, 0.01, kMega, "random words per cycle and partition"},
+      {"vector_rate_exponential", &S::vector_rate_exponential, 0.01, kMega, "elements per cycle of exponential"},
 
       {"scalar_copy_latency_ns", &S::scalar_copy_latency_ns, 0, kNs,
        "tensor_copy on Scalar: duration beyond its elements"},
@@ -83,9 +98,16 @@ const std::vector<SpecField>& spec_fields() {
        "activation from SBUF: duration beyond its elements"},
       {"scalar_activate_sbuf_overhead_ns", &S::scalar_activate_sbuf_overhead_ns, 0, kNs,
        "activation from SBUF: interval beyond its elements"},
+      {"scalar_copy_fresh_ns", &S::scalar_copy_fresh_ns, 0, kNs,
+       "part of a copy's latency that an instruction behind another one does not see"},
+      {"scalar_activate_fresh_ns", &S::scalar_activate_fresh_ns, 0, kNs, "the same, activation"},
+      {"scalar_psum_interval_ns", &S::scalar_psum_interval_ns, 0, kNs,
+       "PSUM sources: ends are this much further apart than starts"},
       {"scalar_strided_latency_ns", &S::scalar_strided_latency_ns, 0, kNs, "more for a strided destination"},
       {"scalar_subword_cycles_per_element", &S::scalar_subword_cycles_per_element, 0, kMega,
        "strided writes of less than 4 bytes"},
+      {"scalar_rate_16bit", &S::scalar_rate_16bit, 0.01, kMega,
+       "elements per cycle: 16-bit tensor_copy and tensor_scalar on Scalar"},
       {"scalar_table_load_ns", &S::scalar_table_load_ns, 0, kNs, "loading another activation table"},
 
       {"gpsimd_start_cycles", &S::gpsimd_start_cycles, 0, kMega, "start of a GpSimd instruction"},
@@ -99,11 +121,13 @@ const std::vector<SpecField>& spec_fields() {
       {"dma_packet_ns", &S::dma_packet_ns, 0, kNs, "each packet beyond its bytes"},
       {"dma_max_packet_bytes", &S::dma_max_packet_bytes, 1, 1 << 24, "where elements are cut", true},
       {"dma_chunk_ns", &S::dma_chunk_ns, 0, kNs, "each chunk gathered into one packet on the SBUF side"},
+      {"dma_cast_packet_ns", &S::dma_cast_packet_ns, 0, kNs, "each packet beyond its bytes, casting"},
       {"dma_stagger_sbuf_ns", &S::dma_stagger_sbuf_ns, 0, kNs,
        "from one DMA engine's first packet to the next one's, SBUF source"},
       {"dma_stagger_hbm_ns", &S::dma_stagger_hbm_ns, 0, kNs, "the same, HBM source"},
       {"dma_trigger_1d_ns", &S::dma_trigger_1d_ns, 0, kNs, "issue on the engine's stream, 1-D pattern"},
       {"dma_trigger_2d_ns", &S::dma_trigger_2d_ns, 0, kNs, "issue on the engine's stream, 2-D pattern"},
+      {"dma_trigger_first_ns", &S::dma_trigger_first_ns, 0, kNs, "more for a queue's first issue"},
       {"dma_trigger_back_to_back_ns", &S::dma_trigger_back_to_back_ns, 0, kNs,
        "more when it follows another issue at once"},
       {"dma_first_packet_sbuf_ns", &S::dma_first_packet_sbuf_ns, 0, kNs,
@@ -113,8 +137,11 @@ const std::vector<SpecField>& spec_fields() {
       {"dma_completion_load_ns", &S::dma_completion_load_ns, 0, kNs,
        "from last data to the semaphore, loads and SWDGE"},
       {"dma_completion_store_ns", &S::dma_completion_store_ns, 0, kNs, "from last data to the semaphore, HWDGE stores"},
+      {"dma_completion_interval_ns", &S::dma_completion_interval_ns, 0, kNs,
+       "between the semaphore updates of a transfer's engines"},
       {"dma_swdge_build_ns", &S::dma_swdge_build_ns, 0, kNs, "software descriptors: built before the issue"},
       {"dma_swdge_interval_ns", &S::dma_swdge_interval_ns, 0, kNs, "software descriptors: between consecutive issues"},
+      {"dma_swdge_trigger_ns", &S::dma_swdge_trigger_ns, 0, kNs, "software descriptors: the issue itself"},
       {"dma_swdge_first_packet_sbuf_ns", &S::dma_swdge_first_packet_sbuf_ns, 0, kNs,
        "software descriptors: to the first packet, SBUF source"},
       {"dma_swdge_first_packet_hbm_ns", &S::dma_swdge_first_packet_hbm_ns, 0, kNs,
@@ -122,10 +149,42 @@ const std::vector<SpecField>& spec_fields() {
       {"dma_queue_depth", &S::dma_queue_depth, 1, 65536, "transfers of a queue in flight before its issue stalls",
        true},
       {"dma_queue_stall_ns", &S::dma_queue_stall_ns, 0, kNs, "from a transfer's end until a stalled issue goes on"},
+      {"dma_ring_descriptors", &S::dma_ring_descriptors, 1, 1 << 30,
+       "descriptors that a queue's ring of one engine holds", true},
       {"hbm_stack_bytes_per_ns", &S::hbm_stack_bytes_per_ns, 1e-3, 1e6, "bandwidth of one HBM stack"},
-      {"hbm_shallow_factor", &S::hbm_shallow_factor, 1, 100,
-       "HBM reads of 1 KiB and more with a shallow queue take this much longer"},
-
+      {"hbm_startup_byte_ns", &S::hbm_startup_byte_ns, 0, kMega,
+       "HBM reads: time an engine's queue loses until its reads flow, by bytes read"},
+      {"hbm_startup_ns", &S::hbm_startup_ns, 0, kNs, "the same at most"},
+      {"hbm_restart_ns", &S::hbm_restart_ns, 0, kNs,
+       "the same for a transfer that came when the reads of the one before it were under way"},
+      {"hbm_startup_packet_bytes", &S::hbm_startup_packet_bytes, 0, 1 << 24, "smallest packet that it concerns"},
+      {"sequencer_issue_ns", &S::sequencer_issue_ns, 0, kNs,
+       "between two instructions that a sequencer hands to its engine"},
+      {"sequencer_queue_depth", &S::sequencer_queue_depth, 1, 65536,
+       "instructions handed over before their engine starts them", true},
+      {"sequencer_compute_gap_ns", &S::sequencer_compute_gap_ns, 0, kNs,
+       "from a DMA issue's end on Scalar to a compute instruction"},
+      {"sequencer_gap_tensor_ns", &S::sequencer_gap_tensor_ns, 0, kNs,
+       "from the end of an instruction of the sequencer itself to the next one, Tensor"},
+      {"sequencer_gap_vector_ns", &S::sequencer_gap_vector_ns, 0, kNs,
+       "from the end of an instruction of the sequencer itself to the next one, Vector"},
+      {"sequencer_gap_scalar_ns", &S::sequencer_gap_scalar_ns, 0, kNs,
+       "from the end of an instruction of the sequencer itself to the next one, Scalar"},
+      {"sequencer_gap_gpsimd_ns", &S::sequencer_gap_gpsimd_ns, 0, kNs,
+       "from the end of an instruction of the sequencer itself to the next one, Gpsimd"},
+      {"sequencer_gap_sync_ns", &S::sequencer_gap_sync_ns, 0, kNs,
+       "from the end of an instruction of the sequencer itself to the next one, Sync"},
+      {"event_semaphore_tensor_ns", &S::event_semaphore_tensor_ns, 0, kNs, "EVENT_SEMAPHORE on Tensor"},
+      {"event_semaphore_vector_ns", &S::event_semaphore_vector_ns, 0, kNs, "EVENT_SEMAPHORE on Vector"},
+      {"event_semaphore_scalar_ns", &S::event_semaphore_scalar_ns, 0, kNs, "EVENT_SEMAPHORE on Scalar"},
+      {"event_semaphore_gpsimd_ns", &S::event_semaphore_gpsimd_ns, 0, kNs, "EVENT_SEMAPHORE on Gpsimd"},
+      {"event_semaphore_sync_ns", &S::event_semaphore_sync_ns, 0, kNs, "EVENT_SEMAPHORE on Sync"},
+      {"doorbell_tensor_ns", &S::doorbell_tensor_ns, 0, kNs, "doorbell of a static ring from Tensor"},
+      {"doorbell_vector_ns", &S::doorbell_vector_ns, 0, kNs, "doorbell of a static ring from Vector"},
+      {"doorbell_scalar_ns", &S::doorbell_scalar_ns, 0, kNs, "doorbell of a static ring from Scalar"},
+      {"doorbell_gpsimd_ns", &S::doorbell_gpsimd_ns, 0, kNs, "doorbell of a static ring from Gpsimd"},
+      {"doorbell_sync_ns", &S::doorbell_sync_ns, 0, kNs, "doorbell of a static ring from Sync"},
+      {"doorbell_interval_ns", &S::doorbell_interval_ns, 0, kNs, "between two doorbells of one engine"},
       {"semaphore_post_ns", &S::semaphore_post_ns, 0, kNs, "from an instruction's end until its update is visible"},
       {"semaphore_wait_vector_ns", &S::semaphore_wait_vector_ns, 0, kNs,
        "from there to a waiting Vector, Scalar or GpSimd instruction's start"},
@@ -140,7 +199,11 @@ const std::vector<SpecField>& spec_fields() {
       {"branch_scalar_ns", &S::branch_scalar_ns, 0, kNs, "the same on Scalar"},
       {"branch_gpsimd_ns", &S::branch_gpsimd_ns, 0, kNs, "the same on GpSimd"},
       {"branch_sync_ns", &S::branch_sync_ns, 0, kNs, "the same on Sync"},
+      {"semaphore_wait_event_tensor_ns", &S::semaphore_wait_event_tensor_ns, 0, kNs,
+       "to a waiting EVENT_SEMAPHORE on Tensor"},
       {"program_preamble_ns", &S::program_preamble_ns, 0, kNs, "from a Program's start to its first instruction"},
+      {"program_skew_scalar_ns", &S::program_skew_scalar_ns, 0, kNs, "Scalar starts this much after Sync"},
+      {"program_skew_gpsimd_ns", &S::program_skew_gpsimd_ns, 0, kNs, "GpSimd starts this much after Sync"},
       {"program_postamble_ns", &S::program_postamble_ns, 0, kNs, "from the last completion to the Program's end"},
 
       {"host_dispatch_ns", &S::host_dispatch_ns, 0, kNs, "the framework's time for one eager operation"},
@@ -150,5 +213,23 @@ const std::vector<SpecField>& spec_fields() {
   };
   return fields;
 }
+
+namespace {
+struct Builtin {
+  std::string_view name;
+  const Spec& (*spec)();
+};
+constexpr Builtin kBuiltins[] = {{"trn1", trn1}, {"inf2", inf2}, {"trn2", trn2}, {"trn3", trn3}};
+}  // namespace
+
+const Spec* spec_named(std::string_view name) {
+  for (const Builtin& b : kBuiltins)
+    if (b.name == name) return &b.spec();
+  return nullptr;
+}
+
+std::string_view builtin_spec_names() { return "trn1, inf2, trn2, trn3"; }
+
+const Spec& builtin_spec(Generation g) { return *spec_named(name(g)); }
 
 }  // namespace trn

@@ -19,8 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<std::string_view, Generation>, 3> kGenerations = {
-    {{"trn1", Generation::trn1}, {"trn2", Generation::trn2}, {"trn3", Generation::trn3}}};
+constexpr std::array kGenerations = {Generation::trn1, Generation::trn2, Generation::trn3};
 constexpr std::array kProvenances = {Provenance::documented, Provenance::measured, Provenance::assumed};
 
 // Sources are string views in Spec; those that come from a file live as long as the process.
@@ -49,8 +48,7 @@ class Reader {
       if (key != "name" && key != "generation" && key != "base" && key != "numbers")
         fail("unknown member \"" + key + "\"");
     const bool has_base = root.contains("base");
-    if (has_base && root["base"] != "trn2") fail("\"base\" can only be \"trn2\"");
-    Spec s = has_base ? trn2() : Spec{};
+    Spec s = has_base ? base(root["base"]) : Spec{};
     read_text(root, "name", has_base, [&](const std::string& t) { s.name = t; });
     read_text(root, "generation", has_base, [&](const std::string& t) { s.generation = generation(t); });
     if (!root.contains("numbers") || !root["numbers"].is_object()) fail("a Spec has an object \"numbers\"");
@@ -82,9 +80,15 @@ class Reader {
     use(root[key].template get<std::string>());
   }
 
+  Spec base(const Json& j) const {
+    const Spec* s = j.is_string() ? spec_named(j.get<std::string>()) : nullptr;
+    if (!s) fail("\"base\" must be one of " + std::string(builtin_spec_names()));
+    return *s;
+  }
+
   Generation generation(const std::string& text) const {
-    for (const auto& [label, g] : kGenerations)
-      if (label == text) return g;
+    for (const Generation g : kGenerations)
+      if (name(g) == text) return g;
     fail("\"generation\" must be trn1, trn2 or trn3, not \"" + text + "\"");
   }
 
@@ -155,12 +159,6 @@ class Reader {
   std::string_view origin_;
 };
 
-std::string_view generation_name(Generation g) {
-  for (const auto& [label, value] : kGenerations)
-    if (value == g) return label;
-  throw Error(Fault::internal, "a Spec of no generation");
-}
-
 }  // namespace
 
 std::string spec_to_json(const Spec& s) {
@@ -170,7 +168,7 @@ std::string spec_to_json(const Spec& s) {
     numbers[std::string(f.name)] = {
         {"value", n.value}, {"provenance", name(n.provenance)}, {"source", n.source}, {"spread", n.spread}};
   }
-  const Json root = {{"name", s.name}, {"generation", generation_name(s.generation)}, {"numbers", std::move(numbers)}};
+  const Json root = {{"name", s.name}, {"generation", name(s.generation)}, {"numbers", std::move(numbers)}};
   return root.dump(2) + "\n";
 }
 
@@ -183,12 +181,23 @@ Spec load_spec(const std::string& path) {
   return spec_from_json(text.str(), path);
 }
 
-const Spec& machine_spec() {
-  static const Spec spec = [] {
-    const char* path = std::getenv("TRNSIM_SPEC");
-    return path && *path ? load_spec(path) : trn2();
+const Spec& machine_spec(const Spec& otherwise) {
+  static const Spec spec = [&otherwise] {
+    const char* text = std::getenv("TRNSIM_SPEC");
+    if (!text || !*text) return otherwise;
+    const Spec* known = spec_named(text);
+    return known ? *known : load_spec(text);
   }();
   return spec;
+}
+
+const Spec& target_spec(std::string_view target, const Spec& machine) {
+  if (target == machine.name) return machine;
+  if (const Spec* known = spec_named(target)) return *known;
+  throw Error(Fault::illegal,
+              "target \"" + std::string(target) + "\" is none of " + std::string(builtin_spec_names()) +
+                  ", nor this machine, " + machine.name,
+              "program");
 }
 
 }  // namespace trn

@@ -288,16 +288,45 @@ void combine_elements(AluOp op, const Access& dst, const Access& src, const Core
       });
 }
 
-void read_indices(const Access& a, const CoreMemory& m, std::vector<int32_t>& values) {
-  values.resize(a.elements());
+namespace {
+
+// `a` beside `elements` consecutive ones of 4 bytes; the packed side is the nest's source.
+CopyNest packed_nest(const Access& a, const CoreMemory& m) {
   const Side s = side(a, 0, m);
   CopyNest n;
-  ptrdiff_t dense = sizeof(int32_t);
+  ptrdiff_t dense = 4;
   for (int i = 0; i < s.ndim; ++i) {
-    n.append(s.count[i], dense, s.step[i]);
+    n.append(s.count[i], s.step[i], dense);
     dense *= s.count[i];
   }
-  convert_nest(n, Dtype::int32, reinterpret_cast<std::byte*>(values.data()), a.dtype, address(a, m));
+  return n;
+}
+
+template <class T>
+void read_as(Dtype to, const Access& a, const CoreMemory& m, std::vector<T>& values) {
+  values.resize(static_cast<size_t>(a.elements()));
+  CopyNest n = packed_nest(a, m);
+  std::swap(n.dst, n.src);
+  convert_nest(n, to, reinterpret_cast<std::byte*>(values.data()), a.dtype, address(a, m));
+}
+template <class T>
+void write_from(Dtype from, const Access& a, const CoreMemory& m, const std::vector<T>& values) {
+  convert_nest(packed_nest(a, m), a.dtype, address(a, m), from, reinterpret_cast<const std::byte*>(values.data()));
+}
+
+}  // namespace
+
+void read_indices(const Access& a, const CoreMemory& m, std::vector<int32_t>& values) {
+  read_as(Dtype::int32, a, m, values);
+}
+void read_floats(const Access& a, const CoreMemory& m, std::vector<float>& values) {
+  read_as(Dtype::float32, a, m, values);
+}
+void write_indices(const Access& a, const CoreMemory& m, const std::vector<int32_t>& values) {
+  write_from(Dtype::int32, a, m, values);
+}
+void write_floats(const Access& a, const CoreMemory& m, const std::vector<float>& values) {
+  write_from(Dtype::float32, a, m, values);
 }
 
 }  // namespace trn

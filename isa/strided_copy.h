@@ -36,7 +36,10 @@ void combine_nest(const CopyNest& nest, AluOp op, Dtype to, std::byte* dst, Dtyp
 void copy_elements(const Access& dst, const Access& src, const CoreMemory& m);
 void combine_elements(AluOp op, const Access& dst, const Access& src, const CoreMemory& m);
 
-// The elements of `a` in pattern order as 32-bit integers.
+// The elements of `a` in pattern order as 32-bit integers or fp32, and back.
 void read_indices(const Access& a, const CoreMemory& m, std::vector<int32_t>& values);
+void read_floats(const Access& a, const CoreMemory& m, std::vector<float>& values);
+void write_indices(const Access& a, const CoreMemory& m, const std::vector<int32_t>& values);
+void write_floats(const Access& a, const CoreMemory& m, const std::vector<float>& values);
 
 }  // namespace trn

@@ -32,6 +32,12 @@ constexpr std::string_view kType<Register> = "register";
 template <>
 constexpr std::string_view kType<RegisterOperand> = "int or register";
 template <>
+constexpr std::string_view kType<DgeMode> = "dge_mode";
+template <>
+constexpr std::string_view kType<MatmulPerfMode> = "matmul_perf_mode";
+template <>
+constexpr std::string_view kType<RowColumn> = "(row, column)";
+template <>
 constexpr std::string_view kType<Pattern> = "pattern [[step, count], ...]";
 template <>
 constexpr std::string_view kType<ShuffleMask> = "32 partition numbers";
@@ -62,6 +68,8 @@ std::string initial_value(const T& value) {
     return out.str();
   } else if constexpr (std::is_same_v<T, Operand> || std::is_same_v<T, RegisterOperand>) {
     return initial_value(value.immediate);
+  } else if constexpr (std::is_same_v<T, RowColumn>) {
+    return "(" + initial_value(value[0]) + ", " + initial_value(value[1]) + ")";
   } else {
     return {};
   }
@@ -96,24 +104,6 @@ std::string joined(const std::vector<std::string_view>& parts) {
   return text;
 }
 
-std::string_view generation_name(Generation g) {
-  switch (g) {
-    case Generation::trn1: return "trn1";
-    case Generation::trn2: return "trn2";
-    case Generation::trn3: break;
-  }
-  return "trn3";
-}
-
-std::string_view source_name(ActivationSource s) {
-  switch (s) {
-    case ActivationSource::isa_table: return "nki.api.shared";
-    case ActivationSource::nki_language: return "nki.language";
-    case ActivationSource::assumed: break;
-  }
-  return "assumed";
-}
-
 Json number_or_text(double v) {
   if (std::isfinite(v)) return v;
   return v > 0 ? "inf" : "-inf";
@@ -132,7 +122,7 @@ std::string isa_markdown() {
          "|\n|---|---|---|---|---|---|\n";
   for (const CardDoc& d : card_docs())
     out << "| " << d.name << " | " << joined(engine_names(d.engines)) << (d.is_dma ? " (DMA)" : "") << " | "
-        << generation_name(d.since) << " | " << name(d.status) << " | " << d.doc << " | " << d.source << " |\n";
+        << name(d.since) << " | " << name(d.status) << " | " << d.doc << " | " << d.source << " |\n";
   for (const CardDoc& d : card_docs()) {
     out << "\n## " << d.name << "\n\n| argument | type | default | |\n|---|---|---|---|\n";
     for (const FieldDoc& f : d.fields)
@@ -147,7 +137,7 @@ std::string isa_markdown() {
         << r.source << " |\n";
   out << "\n# Activation functions\n\n| function | source | published input range |\n|---|---|---|\n";
   for (const ActivationRow& r : kActivations)
-    out << "| " << r.name << " | " << source_name(r.source) << " | [" << r.least << ", " << r.most << "] |\n";
+    out << "| " << r.name << " | " << name(r.source) << " | [" << r.least << ", " << r.most << "] |\n";
   out << "\n# Dtypes\n\n| dtype | bytes |\n|---|---|\n";
   for (const DtypeInfo& d : kDtypes) out << "| " << d.name << " | " << int{d.size} << " |\n";
   return out.str();
@@ -164,7 +154,7 @@ std::string isa_json() {
                      {"doc", d.doc},
                      {"source", d.source},
                      {"status", name(d.status)},
-                     {"since", generation_name(d.since)},
+                     {"since", name(d.since)},
                      {"engines", engine_names(d.engines)},
                      {"dma", d.is_dma},
                      {"arguments", std::move(fields)}});
@@ -178,7 +168,7 @@ std::string isa_json() {
                    {"source", r.source}});
   for (const ActivationRow& r : kActivations)
     activations.push_back({{"name", r.name},
-                           {"source", source_name(r.source)},
+                           {"source", name(r.source)},
                            {"table", r.table},
                            {"range", {number_or_text(r.least), number_or_text(r.most)}}});
   for (const DtypeInfo& d : kDtypes) dtypes.push_back({{"name", d.name}, {"bytes", d.size}});

@@ -30,15 +30,23 @@ struct TensorCopy {
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
     if (auto bad = runs_on(engines, e)) return bad;
-    if (auto bad = tile("dst", a.dst, s, false)) return bad;
-    if (auto bad = tile("src", a.src, s)) return bad;
+    if (auto bad = packed_tile("dst", a.dst, s, false)) return bad;
+    if (auto bad = packed_tile("src", a.src, s)) return bad;
+    if (is_packed(a.dst.dtype) || is_packed(a.src.dtype))
+      if (a.dst.dtype != a.src.dtype)
+        return illegal("a packed dtype cannot be cast: src is ", trn::name(a.src.dtype), ", dst ",
+                       trn::name(a.dst.dtype));
     if (auto bad = same_size("src", a.src, "dst", a.dst)) return bad;
+    if (e == Engine::scalar && s.generation < Generation::trn2)
+      return illegal("scalar runs tensor_copy from trn2 (NeuronCore-v3) on, activation's copy before; this machine is ",
+                     s.name);
     return engine_reach(e, {&a.dst, &a.src});
   }
 
   static Cost cost(const Args& a, Engine e, const Spec& s) {
     if (e == Engine::gpsimd) return engine_cost::gpsimd(static_cast<double>(a.dst.free_elements()), s);
-    return e == Engine::scalar ? engine_cost::copy_on_scalar(a.dst, s) : engine_cost::copy_on_vector(a.dst, a.src, s);
+    return e == Engine::scalar ? engine_cost::copy_on_scalar(a.dst, a.src, s)
+                               : engine_cost::copy_on_vector(a.dst, a.src, s);
   }
 
   static void run(const Args& a, const CoreMemory& m) {

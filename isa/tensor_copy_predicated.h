@@ -27,7 +27,7 @@ struct TensorCopyPredicated {
   static constexpr std::tuple fields{
       Field{"dst", &Args::dst, "SBUF or PSUM tile; elements that are not chosen keep their value"},
       Field{"src", &Args::src, "tile of the same size and dtype, or an immediate"},
-      Field{"predicate", &Args::predicate, "integer or bool tile; not 0 chooses; not in PSUM if src is"},
+      Field{"predicate", &Args::predicate, "uint8, uint16, uint32 or bool tile; not 0 chooses; not in PSUM if src is"},
       Field{"reverse_pred", &Args::reverse_pred, "0 chooses"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
@@ -35,6 +35,9 @@ struct TensorCopyPredicated {
     if (auto bad = runs_on(engines, e)) return bad;
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = predicate("predicate", a.predicate, "dst", a.dst, s)) return bad;
+    const Dtype w = a.predicate.dtype;
+    if (w != Dtype::uint8 && w != Dtype::uint16 && w != Dtype::uint32 && w != Dtype::boolean)
+      return illegal("predicate must be uint8, uint16 or uint32, not ", trn::name(w));
     if (!a.src.is_tile()) return {};
     if (auto bad = tile("src", a.src.tile, s)) return bad;
     if (auto bad = same_size("src", a.src.tile, "dst", a.dst)) return bad;

@@ -49,8 +49,10 @@ struct TensorReduce {
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
-    return engine_cost::vector(static_cast<double>(a.data.free_elements()), s.vector_reduce_latency_ns,
-                               s.vector_reduce_overhead_ns, s);
+    const bool psum = a.data.space == Space::psum;  // as slow to reach as for a copy
+    return engine_cost::vector(static_cast<double>(a.data.free_elements()),
+                               psum ? s.vector_copy_latency_ns : s.vector_reduce_latency_ns,
+                               psum ? s.vector_copy_overhead_ns : s.vector_reduce_overhead_ns, s);
   }
 
   static void run(const Args& a, const CoreMemory& m) { run_reduce(a.dst, a.op, a.data, a.negate, m); }

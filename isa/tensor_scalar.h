@@ -51,12 +51,18 @@ struct TensorScalar {
     if (a.op1 != AluOp::bypass && a.op0 != AluOp::bypass && info(a.op0).is_bitvec != info(a.op1).is_bitvec)
       return illegal("op0 ", trn::name(a.op0), " and op1 ", trn::name(a.op1),
                      " must both be bitvec or both arithmetic");
+    const auto on_gpsimd = [](AluOp op) { return op == AluOp::rsqrt || op == AluOp::power; };
+    if (e == Engine::gpsimd && !on_gpsimd(a.op0) && !on_gpsimd(a.op1))
+      return illegal("gpsimd runs tensor_scalar for rsqrt (and power) only, not ", trn::name(a.op0), " then ",
+                     trn::name(a.op1));
     const bool plain = !a.reverse0 && !a.reverse1 &&
                        ((a.op0 == AluOp::multiply && (a.op1 == AluOp::add || a.op1 == AluOp::bypass)) ||
                         (a.op0 == AluOp::add && a.op1 == AluOp::bypass));
     if (e == Engine::scalar && !plain)
       return illegal("scalar runs only multiply then add, multiply, or add, not ", trn::name(a.op0), " then ",
                      trn::name(a.op1));
+    if (e == Engine::scalar && s.generation < Generation::trn2)
+      return illegal("scalar runs tensor_scalar from trn2 (NeuronCore-v3) on; this machine is ", s.name);
     return {};
   }
 
@@ -64,7 +70,7 @@ struct TensorScalar {
     if (e == Engine::gpsimd) return engine_cost::gpsimd(static_cast<double>(a.dst.free_elements()), s);
     if (e == Engine::scalar) return engine_cost::activation(a.dst, a.data, Activation::copy, false, s);
     return engine_cost::vector(engine_cost::vector_cycles(a.dst, a.data, s), s.vector_scalar_latency_ns,
-                               s.vector_scalar_overhead_ns, s);
+                               s.vector_scalar_overhead_ns, s.vector_scalar_fresh_ns, s);
   }
 
   static void run(const Args& a, const CoreMemory& m) {
@@ -83,6 +89,9 @@ struct TensorScalar {
           .op0 = AluOp::subtract,
           .operand0 = {sbuf(128, 1, Dtype::float32, 8192)},
           .reverse0 = true},
+         ""},
+        {"the reciprocal root on GpSimd",
+         {.dst = out, .data = in, .op0 = AluOp::add, .operand0 = number(1e-5), .op1 = AluOp::rsqrt},
          ""},
         {"integer shift",
          {.dst = sbuf(32, 8, i32, 64), .data = sbuf(32, 8, i32), .op0 = AluOp::left_shift, .operand0 = number(3)},

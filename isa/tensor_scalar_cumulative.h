@@ -9,7 +9,7 @@
 
 namespace trn {
 
-// Strictly in order in fp32.
+// Strictly in order in fp32; the last value stays in Vector's registers.
 struct TensorScalarCumulative {
   static constexpr std::string_view name = "tensor_scalar_cumulative";
   static constexpr std::string_view doc = "dst[i] = (src[i] op0 imm0) op1 dst[i-1]";
@@ -34,7 +34,7 @@ struct TensorScalarCumulative {
       Field{"op1", &Args::op1, "add, subtract, multiply, maximum or minimum"},
       Field{"imm0", &Args::imm0, "immediate or [P, 1] float32 tile"},
       Field{"imm1", &Args::imm1, "start value for load_reduce: immediate or [P, 1] float32 tile"},
-      Field{"reduce_cmd", &Args::reduce_cmd, "reset_reduce (start from op1's neutral value) or load_reduce"}};
+      Field{"reduce_cmd", &Args::reduce_cmd, "reset_reduce (start from op1's neutral value), reduce or load_reduce"}};
 
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
@@ -51,11 +51,9 @@ struct TensorScalarCumulative {
     const bool known = a.op1 == AluOp::add || a.op1 == AluOp::subtract || a.op1 == AluOp::multiply ||
                        a.op1 == AluOp::maximum || a.op1 == AluOp::minimum;
     if (!known) return illegal("op1 must be add, subtract, multiply, maximum or minimum, not ", trn::name(a.op1));
-    if (a.reduce_cmd != ReduceCmd::reset_reduce && a.reduce_cmd != ReduceCmd::load_reduce)
-      return Complaint{
-          Fault::unmodelled,
-          "reduce_cmd must be reset_reduce or load_reduce: accumulators do not outlive an instruction here"};
-    return {};
+    using enum ReduceCmd;
+    const Accumulation state{.cmd = a.reduce_cmd, .op = a.op1, .result = {}, .init = a.imm1};
+    return accumulation(state, {reset_reduce, reduce, load_reduce}, {a.op1}, a.dst.partitions(), s);
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
@@ -64,9 +62,8 @@ struct TensorScalarCumulative {
   }
 
   static void run(const Args& a, const CoreMemory& m) {
-    const Operand neutral{{}, info(a.op1).identity};
-    run_cumulative(a.dst, a.src, {a.op0, a.imm0, false}, a.op1,
-                   a.reduce_cmd == ReduceCmd::load_reduce ? a.imm1 : neutral, m);
+    const Accumulation state{.cmd = a.reduce_cmd, .op = a.op1, .result = {}, .init = a.imm1};
+    run_cumulative(a.dst, a.src, {a.op0, a.imm0, false}, state, m);
   }
 
   static std::vector<Example<Args>> examples() {
@@ -79,7 +76,8 @@ struct TensorScalarCumulative {
          ""},
         {"int32", {.dst = out, .src = sbuf(128, 64, Dtype::int32)}, "dst and src may not be int32"},
         {"a running comparison", {.dst = out, .src = x, .op1 = AluOp::less}, "op1 must be"},
-        {"kept accumulators", {.dst = out, .src = x, .reduce_cmd = ReduceCmd::reduce}, "reduce_cmd must be"},
+        {"from the kept registers", {.dst = out, .src = x, .reduce_cmd = ReduceCmd::reduce}, ""},
+        {"idle", {.dst = out, .src = x, .reduce_cmd = ReduceCmd::idle}, "reduce_cmd must be one of"},
     };
   }
 };

@@ -9,7 +9,7 @@
 
 namespace trn {
 
-// The reduction is of the fp32 results, before they are rounded to dst's dtype.
+// The reduction is of the fp32 results, before they are rounded to dst's dtype, in Vector's registers.
 struct TensorScalarReduce {
   static constexpr std::string_view name = "tensor_scalar_reduce";
   static constexpr std::string_view doc =
@@ -38,9 +38,9 @@ struct TensorScalarReduce {
       Field{"op0", &Args::op0, "arithmetic operator"},
       Field{"operand0", &Args::operand0, "immediate or [P, 1] float32 tile"},
       Field{"reduce_op", &Args::reduce_op, "add, multiply, maximum or minimum"},
-      Field{"reduce_res", &Args::reduce_res, "[P, 1] tile"},
+      Field{"reduce_res", &Args::reduce_res, "optional [P, 1] tile that gets the registers"},
       Field{"reverse0", &Args::reverse0, "not supported by AWS yet: false"},
-      Field{"reduce_cmd", &Args::reduce_cmd, "reset_reduce, or load_reduce to start from reduce_init"},
+      Field{"reduce_cmd", &Args::reduce_cmd, "reset_reduce, reduce, or load_reduce to start from reduce_init"},
       Field{"reduce_init", &Args::reduce_init, "immediate or [P, 1] float32 tile"},
       Field{"reduce_res_negate", &Args::reduce_res_negate, "write the negative"}};
 
@@ -55,28 +55,29 @@ struct TensorScalarReduce {
     if (info(a.op0).is_bitvec) return illegal("op0 must be arithmetic, not ", trn::name(a.op0));
     if (a.reverse0)
       return Complaint{Fault::unsupported, "reverse0: nki.isa.tensor_scalar_reduce does not support it yet"};
-    const bool known = a.reduce_op == AluOp::add || a.reduce_op == AluOp::multiply || a.reduce_op == AluOp::maximum ||
-                       a.reduce_op == AluOp::minimum;
-    if (!known) return illegal("reduce_op must be add, multiply, maximum or minimum, not ", trn::name(a.reduce_op));
-    if (a.reduce_cmd != ReduceCmd::reset_reduce && a.reduce_cmd != ReduceCmd::load_reduce)
-      return Complaint{
-          Fault::unmodelled,
-          "reduce_cmd must be reset_reduce or load_reduce: accumulators do not outlive an instruction here"};
-    if (auto bad = scalar_operand("reduce_init", a.reduce_init, a.dst.partitions(), s)) return bad;
-    return column("reduce_res", a.reduce_res, a.dst.partitions(), s);
+    using enum ReduceCmd;
+    const auto ops = {AluOp::add, AluOp::multiply, AluOp::maximum, AluOp::minimum};
+    if (auto bad = accumulation(sums(a), {reset_reduce, reduce, load_reduce}, ops, a.dst.partitions(), s)) return bad;
+    const bool loads = a.reduce_init.is_tile() || a.reduce_init.immediate != 0;
+    if (loads && a.reduce_cmd != load_reduce) return illegal("reduce_init is for reduce_cmd load_reduce");
+    return {};
+  }
+
+  static Accumulation sums(const Args& a) {
+    return {a.reduce_cmd, a.reduce_op, a.reduce_res, a.reduce_init, a.reduce_res_negate};
   }
 
   static Cost cost(const Args& a, Engine, const Spec& s) {
     Cost c = engine_cost::vector(engine_cost::vector_cycles(a.dst, a.data, s), s.vector_scalar_latency_ns,
                                  s.vector_scalar_overhead_ns, s);
+    if (!a.reduce_res.present()) return c;
     c.busy += s.vector_min_cycles;
     c.latency += s.vector_min_cycles;
     return c;
   }
 
   static void run(const Args& a, const CoreMemory& m) {
-    run_tensor_scalar_reduce(a.dst, a.data, {a.op0, a.operand0, false}, a.reduce_op, a.reduce_res,
-                             a.reduce_cmd == ReduceCmd::load_reduce ? &a.reduce_init : nullptr, a.reduce_res_negate, m);
+    run_tensor_scalar_reduce(a.dst, a.data, {a.op0, a.operand0, false}, sums(a), m);
   }
 
   static std::vector<Example<Args>> examples() {
@@ -104,9 +105,11 @@ struct TensorScalarReduce {
           .reduce_res = column},
          "op0 must be arithmetic"},
         {"a comparison", {.dst = out, .data = x, .reduce_op = AluOp::less, .reduce_res = column}, "reduce_op must be"},
-        {"kept accumulators",
-         {.dst = out, .data = x, .reduce_res = column, .reduce_cmd = ReduceCmd::reduce},
-         "reduce_cmd must be"},
+        {"onto kept registers", {.dst = out, .data = x, .reduce_res = column, .reduce_cmd = ReduceCmd::reduce}, ""},
+        {"idle", {.dst = out, .data = x, .reduce_cmd = ReduceCmd::idle}, "reduce_cmd must be one of"},
+        {"a value that nothing loads",
+         {.dst = out, .data = x, .reduce_res = column, .reduce_init = number(1)},
+         "reduce_init is for"},
     };
   }
 };

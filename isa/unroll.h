@@ -17,8 +17,8 @@ struct Unrolled {
   std::vector<bool> added;
 };
 
-// What one run may come to. Its straight line is held in memory.
-inline constexpr uint64_t kMostUnrolled = 50'000'000;
+// What one run may come to before it counts as endless: its straight line is held in memory, about 30 bytes each.
+inline constexpr uint64_t kMostUnrolled = 1 << 24;
 
 // `loads` are what register_load reads; beyond them words are unknown. Throws as Walk::run() does.
 Unrolled unroll(const Program& p, const Spec& s, const Loads& loads, uint64_t most = kMostUnrolled);

@@ -68,6 +68,57 @@ struct Float8 {
   }
 };
 
+// OCP's float8_e4m3fn: no infinity, one NaN, up to 448.
+struct Float8E4m3fn {
+  using Ieee = Float8<4, 3, false>;
+  static constexpr uint8_t kMost = 0x7E, kNan = 0x7F;
+  static constexpr float decode(uint8_t b) {
+    if ((b & kNan) == kNan) return std::numeric_limits<float>::quiet_NaN();
+    if ((b & 0x78) != 0x78) return Ieee::decode(b);
+    const float magnitude = static_cast<float>(8 + (b & 7)) * 32;  // 2^(15 - bias 7 - 3 mantissa bits)
+    return b & 0x80 ? -magnitude : magnitude;
+  }
+  static const std::array<float, 256> kDecoded;
+  static constexpr uint8_t encode(float f) {
+    const auto u = std::bit_cast<uint32_t>(f);
+    const uint32_t sign = u >> 24 & 0x80, rest = u & 0x7FFFFFFF;
+    if (rest > 0x7F800000) return static_cast<uint8_t>(sign | kNan);
+    const float magnitude = std::bit_cast<float>(rest);
+    if (magnitude < 240) return static_cast<uint8_t>(sign | Ieee::encode(magnitude));
+    if (magnitude >= 448) return static_cast<uint8_t>(sign | kMost);
+    const uint32_t rebased = rest - (120u << 23);
+    return static_cast<uint8_t>(sign | (rebased + (1u << 19) - 1 + (rebased >> 20 & 1)) >> 20);
+  }
+};
+inline constexpr std::array<float, 256> Float8E4m3fn::kDecoded = [] {
+  std::array<float, 256> t{};
+  for (int i = 0; i < 256; ++i) t[static_cast<size_t>(i)] = decode(static_cast<uint8_t>(i));
+  return t;
+}();
+
+// OCP's scale: a power of two from 2^-127 to 2^127, or NaN.
+struct Float8E8m0 {
+  static constexpr float decode(uint8_t b) {
+    if (b == 0xFF) return std::numeric_limits<float>::quiet_NaN();
+    return b == 0 ? 0x1p-127f : std::bit_cast<float>(uint32_t{b} << 23);
+  }
+  static const std::array<float, 256> kDecoded;
+  // To the nearest exponent, a tie to the even one; negative numbers have none.
+  static constexpr uint8_t encode(float f) {
+    const auto u = std::bit_cast<uint32_t>(f);
+    if (u > 0x7F800000) return 0xFF;
+    const uint32_t exponent = u >> 23, mantissa = u & 0x7FFFFF;
+    const uint32_t half = exponent ? 0x400000 : 0x600000;  // the smallest scale is a subnormal fp32 number
+    const bool up = mantissa > half || (mantissa == half && (exponent == 0 || exponent & 1));
+    return static_cast<uint8_t>(exponent + up > 254 ? 254 : exponent + up);
+  }
+};
+inline constexpr std::array<float, 256> Float8E8m0::kDecoded = [] {
+  std::array<float, 256> t{};
+  for (int i = 0; i < 256; ++i) t[static_cast<size_t>(i)] = decode(static_cast<uint8_t>(i));
+  return t;
+}();
+
 constexpr float round_to_tfloat32(float f) {
   const auto u = std::bit_cast<uint32_t>(f);
   if ((u & 0x7FFFFFFF) > 0x7F800000) return std::bit_cast<float>((u | 0x400000) & ~0x1FFFu);
@@ -104,6 +155,8 @@ struct Floating8 : Floating<Self, uint8_t> {
 template <> struct Codec<Dtype::float8_e3m4> : Floating8<Codec<Dtype::float8_e3m4>, Float8<3, 4, false>> {};
 template <> struct Codec<Dtype::float8_e4m3> : Floating8<Codec<Dtype::float8_e4m3>, Float8<4, 3, false>> {};
 template <> struct Codec<Dtype::float8_e5m2> : Floating8<Codec<Dtype::float8_e5m2>, Float8<5, 2, true>> {};
+template <> struct Codec<Dtype::float8_e4m3fn> : Floating8<Codec<Dtype::float8_e4m3fn>, Float8E4m3fn> {};
+template <> struct Codec<Dtype::float8_e8m0fnu> : Floating8<Codec<Dtype::float8_e8m0fnu>, Float8E8m0> {};
 template <> struct Codec<Dtype::bfloat16> : Floating<Codec<Dtype::bfloat16>, uint16_t> {
   static float to_float(uint16_t s) { return float_from_bfloat16(s); }
   static uint16_t from_float(float f) { return bfloat16_from_float(f); }
@@ -161,6 +214,12 @@ decltype(auto) with_codec(Dtype d, Visit&& visit) {
     case Dtype::int64: return visit(Codec<Dtype::int64>{});
     case Dtype::uint64: return visit(Codec<Dtype::uint64>{});
     case Dtype::boolean: return visit(Codec<Dtype::boolean>{});
+    case Dtype::float8_e4m3fn: return visit(Codec<Dtype::float8_e4m3fn>{});
+    case Dtype::float8_e8m0fnu: return visit(Codec<Dtype::float8_e8m0fnu>{});
+    // Never converted; their bits have these widths.
+    case Dtype::float8_e5m2_x4:
+    case Dtype::float8_e4m3fn_x4: return visit(Codec<Dtype::uint32>{});
+    case Dtype::float4_e2m1fn_x4: return visit(Codec<Dtype::uint16>{});
     case Dtype::float32: break;
   }
   return visit(Codec<Dtype::float32>{});

@@ -33,12 +33,15 @@ class PartitionedMemory {
   size_t mapped_;
 };
 
-// What one physical core's instructions can reach while a Program runs: its SBUF and PSUM, and the HBM slots bound for
-// this run.
+struct EngineState;  // isa/engine_state.h
+
+// What one physical core's instructions can reach while a Program runs: its SBUF and PSUM, the HBM slots bound for
+// this run, and what its engines remember between instructions.
 struct CoreMemory {
   PartitionedMemory* sbuf = nullptr;
   PartitionedMemory* psum = nullptr;
   std::span<const std::span<std::byte>> slots;  // by slot number; size = bytes bound
+  EngineState* engines = nullptr;
 };
 
 // Host address of the first element of `a`.

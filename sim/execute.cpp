@@ -55,7 +55,7 @@ class Runner : public Walker {
     const Instruction& in = p_.instructions[index];
     if (!row(in).run) return;
     const CoreMemory& memory = memories_[in.core];
-    row(in).run(args, memory);
+    row(in).run(args, in.engine, memory);
     if (g_injection.card >= 0) inject(in, args, memory);
   }
   void meet(const Side& core0, const Side& core1) override {
@@ -79,7 +79,7 @@ void execute_in_order(const Program& p, std::span<const CoreMemory, 2> memories,
       throw Error(Fault::undefined, "interrupted before the Program's end", p.name);
     const void* args = p.raw_args(in);
     try {
-      rows[in.card].run(args, memories[in.core]);
+      rows[in.card].run(args, in.engine, memories[in.core]);
     } catch (const Error& e) {
       const auto index = &in - p.instructions.data();
       throw Error(e.fault(), e.rule(),
@@ -114,6 +114,7 @@ void set_injection(const Injection& i) {
 CoreState::CoreState(const Spec& s)
     : sbuf(static_cast<int>(s.partitions), static_cast<int64_t>(s.sbuf_partition_bytes)),
       psum(static_cast<int>(s.partitions), static_cast<int64_t>(s.psum_partition_bytes)),
+      engines(s.generation),
       spec(&s) {}
 
 Loads execute(const Program& p, std::span<CoreState* const> cores, std::span<const std::span<std::byte>> slots,
@@ -121,7 +122,7 @@ Loads execute(const Program& p, std::span<CoreState* const> cores, std::span<con
   if (cores.size() < p.cores)
     throw Error(Fault::illegal, "the Program needs " + std::to_string(p.cores) + " physical cores", p.name);
   std::array<CoreMemory, 2> memories;
-  for (size_t c = 0; c < p.cores; ++c) memories[c] = {&cores[c]->sbuf, &cores[c]->psum, slots};
+  for (size_t c = 0; c < p.cores; ++c) memories[c] = {&cores[c]->sbuf, &cores[c]->psum, slots, &cores[c]->engines};
   Loads loads;
   if (has_control(p)) {
     Runner runner(p, memories);

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <span>
 
+#include "isa/engine_state.h"
 #include "isa/program.h"
 #include "isa/sequencer.h"
 
@@ -16,9 +17,10 @@ struct Injection {
 };
 Injection parse_injection(std::string_view text);  // throws trn::Error(illegal)
 
-// One physical core's on-chip memories, kept between Programs as on hardware.
+// One physical core's on-chip memories and what its engines remember, kept between Programs as on hardware.
 struct CoreState {
   PartitionedMemory sbuf, psum;
+  EngineState engines;
   const Spec* spec;
   explicit CoreState(const Spec& s);  // which must outlive it
 };

@@ -18,12 +18,26 @@ Run::Run(const Work& w, const Spec& s, Observer* observer, const SimOptions& opt
   const std::array<double, kEngines> wait_ns{s.semaphore_wait_tensor_ns, s.semaphore_wait_vector_ns,
                                              s.semaphore_wait_vector_ns, s.semaphore_wait_vector_ns,
                                              s.semaphore_wait_sync_ns};
+  const std::array<double, kEngines> gap_ns{s.sequencer_gap_tensor_ns, s.sequencer_gap_vector_ns,
+                                            s.sequencer_gap_scalar_ns, s.sequencer_gap_gpsimd_ns,
+                                            s.sequencer_gap_sync_ns};
+  const std::array<double, kEngines> skew_ns{0, 0, s.program_skew_scalar_ns, s.program_skew_gpsimd_ns, 0};
+  const std::array<double, kEngines> doorbell_ns{s.doorbell_tensor_ns, s.doorbell_vector_ns, s.doorbell_scalar_ns,
+                                                 s.doorbell_gpsimd_ns, s.doorbell_sync_ns};
   streams_.resize(static_cast<size_t>(w.cores) * kEngines);
-  const Tick start = options.program_overhead ? clock_.from_ns(s.program_preamble_ns) : 0;
   for (size_t i = 0; i < streams_.size(); ++i) {
-    streams_[i].cycle_ticks = clock_.ticks_per_ns / ghz[i % kEngines];
-    streams_[i].wait_latency = clock_.from_ns(wait_ns[i % kEngines]);
-    streams_[i].free = streams_[i].busy_to = start;
+    const size_t e = i % kEngines;
+    Stream& st = streams_[i];
+    const Tick start = clock_.from_ns(skew_ns[e] + (options.program_overhead ? s.program_preamble_ns : 0.0));
+    st.cycle_ticks = clock_.ticks_per_ns / ghz[e];
+    st.wait_latency = clock_.from_ns(wait_ns[e]);
+    st.event_latency =
+        static_cast<Engine>(e) == Engine::tensor ? clock_.from_ns(s.semaphore_wait_event_tensor_ns) : st.wait_latency;
+    st.gap = clock_.from_ns(gap_ns[e]);
+    st.compute_gap = static_cast<Engine>(e) == Engine::scalar ? clock_.from_ns(s.sequencer_compute_gap_ns) : st.gap;
+    st.doorbell = clock_.from_ns(doorbell_ns[e]);
+    st.free = st.control_free = st.software_free = st.pipe_free = st.busy_to = start;
+    st.handed.assign(std::max<size_t>(1, static_cast<size_t>(s.sequencer_queue_depth)), DmaEngines::kNone);
   }
   cores_.resize(w.cores);
   for (auto& c : cores_) {
@@ -35,7 +49,14 @@ Run::Run(const Work& w, const Spec& s, Observer* observer, const SimOptions& opt
   size_t semaphores = 0;
   for (const SemaphoreWait& wait : w.waits) semaphores = std::max<size_t>(semaphores, wait.semaphore + 1u);
   for (const SemaphoreUpdate& update : w.updates) semaphores = std::max<size_t>(semaphores, update.semaphore + 1u);
+  for (const Preset& preset : w.presets) semaphores = std::max<size_t>(semaphores, preset.semaphore + 1u);
   semaphores_.resize(semaphores);
+  for (uint32_t i = 0; i < w.presets.size(); ++i) {
+    if (w.presets[i].at_ns <= 0)
+      semaphores_[w.presets[i].semaphore].value = w.presets[i].value;
+    else
+      events_.push(clock_.from_ns(w.presets[i].at_ns), static_cast<uint8_t>(Kind::post), {Kind::preset, 0, i});
+  }
   sort_streams();
 }
 
@@ -60,6 +81,9 @@ Timing Run::go() {
     const auto e = events_.pop();
     switch (e.payload.kind) {
       case Kind::post: post(e.payload.id, e.at); break;
+      case Kind::preset:
+        raise(w_.presets[e.payload.id].semaphore, w_.presets[e.payload.id].value, WaitEvent::kNobody, e.at);
+        break;
       case Kind::first_packet: first_packet(e.payload.id, e.payload.core, e.at); break;
       case Kind::dma:
         if (cores_[e.payload.core].planned != e.at) break;
@@ -108,6 +132,17 @@ void Run::wake(uint32_t stream, Tick at) {
   events_.push(at, static_cast<uint8_t>(Kind::ready), {Kind::ready, 0, stream});
 }
 
+// When `r` starts on its sequencer, all waits met since `posted`.
+Tick Run::earliest(const Stream& st, const Record& r, Tick posted) const {
+  Tick ready = st.free, latency = st.wait_latency;
+  if (r.unit == Unit::dma) ready = w_.costs[r.cost].transfer.software ? st.software_free : st.control_free;
+  if (r.unit == Unit::sequencer) {
+    ready = st.control_free;
+    latency = st.event_latency;
+  }
+  return posted < 0 ? ready : std::max(ready, posted + latency);
+}
+
 void Run::try_start(uint32_t stream, Tick now) {
   Stream& st = streams_[stream];
   while (st.next != st.end) {
@@ -121,12 +156,12 @@ void Run::try_start(uint32_t stream, Tick now) {
       return;
     }
     st.waits_for = kNoWait;
-    const Tick at = posted < st.free ? st.free : posted + st.wait_latency;
+    const Tick at = earliest(st, r, posted);
     if (at > now) return wake(stream, at);  // engines see each other's posts only up to now: come back then
     const uint32_t index = *st.next;
-    const Tick idle_from = std::min(st.free, at);
+    const Tick idle_from = std::min(r.unit == Unit::pipeline ? std::max(st.free, st.pipe_free) : st.control_free, at);
     if (!start(stream, index, at, now)) return;
-    if (posted >= 0 && posted + st.wait_latency == at) waited(st, index, idle_from, at, Reason::semaphore, blocker);
+    if (posted >= 0 && at > idle_from) waited(st, index, idle_from, at, Reason::semaphore, blocker);
     ++st.next;
   }
 }
@@ -135,8 +170,10 @@ void Run::try_start(uint32_t stream, Tick now) {
 bool Run::start(uint32_t stream, uint32_t index, Tick at, Tick now) {
   const Record& r = w_.records[index];
   const Cost& cost = w_.costs[r.cost];
-  if (r.dma) return start_dma(stream, index, at, now, cost);
-  if (r.engine == Engine::tensor && !cost.control)
+  if (r.unit == Unit::dma) return start_dma(stream, index, at, now, cost);
+  if (r.unit == Unit::sequencer)
+    start_sequencer(streams_[stream], index, at, cost);
+  else if (r.engine == Engine::tensor)
     start_tensor(streams_[stream], index, at, cost);
   else
     start_compute(streams_[stream], index, at, cost);
@@ -145,13 +182,20 @@ bool Run::start(uint32_t stream, uint32_t index, Tick at, Tick now) {
 
 void Run::start_compute(Stream& st, uint32_t index, Tick at, const Cost& cost) {
   if (cost.table_load && cost.table != st.table) {
-    const Tick loaded = at + clock_.from_ns(s_.scalar_table_load_ns);
-    waited(st, index, at, loaded, Reason::table_load, WaitEvent::kNobody);
+    const Tick from = std::max(at, st.pipe_free), loaded = from + clock_.from_ns(s_.scalar_table_load_ns);
+    waited(st, index, from, loaded, Reason::table_load, WaitEvent::kNobody);
     st.table = cost.table;
-    at = loaded;
+    st.pipe_free = loaded;
   }
-  const Tick end = at + std::llround(cost.latency * st.cycle_ticks);
-  finish(st, index, at, end, at + std::llround(cost.busy * st.cycle_ticks));
+  const auto ticks = [&](double cycles) { return static_cast<Tick>(std::llround(cycles * st.cycle_ticks)); };
+  // An instruction that finds its pipeline idle is seen to start before the pipeline has it.
+  const Tick fresh = ticks(cost.fresh), from = std::max(at + fresh, st.pipe_free);
+  const Tick start = from == at + fresh ? at : from;
+  const Tick end = std::max(from + ticks(cost.latency) - fresh, st.pipe_end + ticks(cost.interval));
+  st.pipe_free = from + ticks(cost.busy);
+  st.pipe_end = end;
+  handed_over(st, at, start);
+  finish(st, index, start, end);
 }
 
 void Run::start_tensor(Stream& st, uint32_t index, Tick at, const Cost& cost) {
@@ -163,13 +207,28 @@ void Run::start_tensor(Stream& st, uint32_t index, Tick at, const Cost& cost) {
     waited(st, index, slot.stream_to - slot.throttled, slot.stream_to, Reason::throttle, WaitEvent::kNobody);
   timing_.flops += cost.flops;
   timing_.tensor_stream += slot.stream_to - slot.stream_from;
-  finish(st, index, slot.stream_from, slot.end, slot.stream_from);
+  st.pipe_free = slot.stream_from;
+  handed_over(st, at, slot.start);
+  finish(st, index, slot.start, slot.end);
 }
 
-void Run::finish(Stream& st, uint32_t index, Tick start, Tick end, Tick free) {
+void Run::start_sequencer(Stream& st, uint32_t index, Tick at, const Cost& cost) {
+  const Tick end = at + std::llround(cost.latency * st.cycle_ticks);
+  st.control_free = st.software_free = at + std::llround(cost.busy * st.cycle_ticks);
+  st.free = std::min(st.control_free, end + st.compute_gap);
+  finish(st, index, at, end);
+}
+
+// The pipeline has the instruction since `at` and starts it at `start`; its sequencer goes on.
+void Run::handed_over(Stream& st, Tick at, Tick start) {
+  st.handed[st.handed_count++ % st.handed.size()] = start;
+  const Tick oldest = st.handed[st.handed_count % st.handed.size()];  // has to start before another one is taken
+  st.free = st.control_free = st.software_free = std::max(at + clock_.from_ns(s_.sequencer_issue_ns), oldest);
+}
+
+void Run::finish(Stream& st, uint32_t index, Tick start, Tick end) {
   const Record& r = w_.records[index];
   if (r.updates > 0) events_.push(end + post_latency_, static_cast<uint8_t>(Kind::post), {Kind::post, r.core, index});
-  st.free = free;
   occupy(st, start, end);
   timing_.makespan = std::max(timing_.makespan, end);
   if (observer_) observer_->instruction({index, start, end});
@@ -183,21 +242,25 @@ void Run::occupy(Stream& st, Tick start, Tick end) {
 
 void Run::post(uint32_t index, Tick now) {
   for (const SemaphoreUpdate& u : w_.updates_of(w_.records[index])) {
-    Semaphore& sem = semaphores_[u.semaphore];
-    const int64_t step = u.value, before = sem.value;
+    const int64_t step = u.value, before = semaphores_[u.semaphore].value;
     const int64_t after = u.change == Change::set ? step : u.change == Change::add ? before + step : before - step;
     if (after > static_cast<int64_t>(s_.semaphore_max))
       throw Error(Fault::undefined, "a semaphore counted past its largest value", describe(index));
     if (after < 0) throw Error(Fault::undefined, "a semaphore counted below zero", describe(index));
-    sem.value = static_cast<uint32_t>(after);
-    sem.at = now;
-    sem.poster = index;
-    std::vector<uint32_t> waiting;
-    waiting.swap(sem.waiting);
-    for (const uint32_t stream : waiting) {
-      streams_[stream].waits_for = kNoWait;  // no longer listed
-      try_start(stream, now);
-    }
+    raise(u.semaphore, static_cast<uint32_t>(after), index, now);
+  }
+}
+
+void Run::raise(uint16_t which, uint32_t value, uint32_t poster, Tick now) {
+  Semaphore& sem = semaphores_[which];
+  sem.value = value;
+  sem.at = now;
+  sem.poster = poster;
+  std::vector<uint32_t> waiting;
+  waiting.swap(sem.waiting);
+  for (const uint32_t stream : waiting) {
+    streams_[stream].waits_for = kNoWait;  // no longer listed
+    try_start(stream, now);
   }
 }
 
@@ -209,8 +272,8 @@ void Run::waited(Stream& st, uint32_t index, Tick begin, Tick end, Reason reason
 
 std::string Run::describe(uint32_t index) const {
   const Record& r = w_.records[index];
-  return "#" + std::to_string(index) + " " + std::string(w_.names[r.name]) + " on core " + std::to_string(r.core) +
-         " " + std::string(name(r.engine));
+  return "#" + std::to_string(index) + " " + w_.names[r.name] + " on core " + std::to_string(r.core) + " " +
+         std::string(name(r.engine));
 }
 
 void Run::deadlock() const {

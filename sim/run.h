@@ -18,23 +18,30 @@ class Run {
   Timing go();
 
  private:
-  enum class Kind : uint8_t { post, first_packet, dma, ready };  // in order of priority at one tick
+  enum class Kind : uint8_t { post, first_packet, dma, ready, preset };  // in order of priority at one tick
   struct Event {
     Kind kind;
     uint8_t core;
-    uint32_t id;  // post: record; first_packet: flight; ready: stream
+    uint32_t id;  // post: record; first_packet: flight; ready: stream; preset: preset
   };
 
+  // A sequencer hands instructions to its engine's pipeline and runs on, up to sequencer_queue_depth of them.
   struct Stream {
-    const uint32_t *next = nullptr, *end = nullptr;  // in order_
-    Tick free = 0;                                   // when the engine can start its next instruction
-    Tick busy_to = 0;                                // end of the union of busy intervals so far
+    const uint32_t *next = nullptr, *end = nullptr;    // in order_
+    Tick free = 0;                                     // sequencer: next instruction for the pipeline
+    Tick control_free = 0;                             // sequencer: next instruction of its own or DMA issue
+    Tick software_free = 0;                            // sequencer: next software DMA
+    Tick pipe_free = 0, pipe_end = DmaEngines::kNone;  // pipeline: next start, last end
+    std::vector<Tick> handed;                          // ring: starts of the last instructions handed over
+    uint64_t handed_count = 0;
+    Tick busy_to = 0;  // end of the union of busy intervals so far
     double cycle_ticks = 0;
-    Tick wait_latency = 0;           // from a semaphore's post to the start of an instruction that waited for it
-    uint16_t waits_for = kNoWait;    // semaphore that lists this stream as waiting
-    Tick wake = DmaEngines::kNever;  // of its pending ready event; later ones are not needed
-    int table = -1;                  // scalar engine: activation table loaded
-    Tick trigger_end = -1;           // end of the last DMA trigger
+    Tick wait_latency = 0, event_latency = 0;  // from a semaphore's post to the start of what waited for it
+    Tick gap = 0, compute_gap = 0, doorbell = 0;
+    uint16_t waits_for = kNoWait;          // semaphore that lists this stream as waiting
+    Tick wake = DmaEngines::kNever;        // of its pending ready event; later ones are not needed
+    int table = -1;                        // scalar engine: activation table loaded
+    Tick trigger_end = DmaEngines::kNone;  // end of the last DMA issue
     EngineTotals totals;
   };
   static constexpr uint16_t kNoWait = 0xFFFF;
@@ -54,6 +61,7 @@ class Run {
     };
     std::vector<Entry> last;  // ring
     uint64_t triggered = 0;
+    bool used = false;
     std::vector<uint32_t> waiting;  // streams whose trigger found it full
   };
 
@@ -70,8 +78,8 @@ class Run {
     std::vector<Queue> queues;
     Tick dma_from = 0, dma_active = 0;
     int in_flight = 0;
-    Tick swdge_free = 0;
-    Tick planned = DmaEngines::kNever;  // time of the DMA event in the event queue, to avoid duplicates
+    Tick software_built = DmaEngines::kNone;  // end of the last software descriptors
+    Tick planned = DmaEngines::kNever;        // time of the DMA event in the event queue, to avoid duplicates
   };
 
   void sort_streams();
@@ -81,18 +89,22 @@ class Run {
   bool met(const Record& r, Tick& ready, uint16_t& missing, uint32_t& blocker) const;
   void start_compute(Stream& st, uint32_t index, Tick at, const Cost& cost);
   void start_tensor(Stream& st, uint32_t index, Tick at, const Cost& cost);
-  void finish(Stream& st, uint32_t index, Tick start, Tick end, Tick free);
+  void start_sequencer(Stream& st, uint32_t index, Tick at, const Cost& cost);
+  void handed_over(Stream& st, Tick at, Tick start);
+  void finish(Stream& st, uint32_t index, Tick start, Tick end);
   void occupy(Stream& st, Tick start, Tick end);
+  Tick earliest(const Stream& st, const Record& r, Tick posted) const;
   void post(uint32_t index, Tick now);
+  void raise(uint16_t semaphore, uint32_t value, uint32_t poster, Tick now);
   void waited(Stream& st, uint32_t index, Tick begin, Tick end, Reason reason, uint32_t blocker);
   [[noreturn]] void deadlock() const;
   std::string describe(uint32_t index) const;
 
   bool start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Cost& cost);
-  bool queue_is_full(uint32_t stream, uint32_t index, Queue& q, Tick& at, Tick now);
+  bool queue_has_room(uint32_t stream, Queue& q, Tick& room, uint32_t& blocker, Tick now);
   void first_packet(uint32_t flight, uint8_t core, Tick now);
   void packets_done(uint8_t core, Tick now);
-  void landed(uint32_t flight, uint8_t core, Tick now);
+  void landed(uint32_t flight, uint8_t core, Tick now, Tick end);
   void plan(uint8_t core);
   void watch_hbm(Tick now);
 

@@ -1,25 +1,24 @@
 #include <algorithm>
+#include <utility>
 
 #include "sim/run.h"
 
 namespace trn {
 
-// At most Spec::dma_queue_depth transfers of a queue are in flight: a trigger that finds more stalls. True when it has
-// to come back; else `at` is when it may go.
-bool Run::queue_is_full(uint32_t stream, uint32_t index, Queue& q, Tick& at, Tick now) {
-  if (q.triggered < q.last.size()) return false;
+// At most Spec::dma_queue_depth stores of a hardware queue are in flight: an issue that finds more holds its sequencer
+// until there is room (profiles show it on Scalar; Sync's loads follow no such rule). False when that is not known yet;
+// else `room` is when.
+bool Run::queue_has_room(uint32_t stream, Queue& q, Tick& room, uint32_t& blocker, Tick now) {
+  if (q.triggered < q.last.size()) return true;
   const Queue::Entry& earliest = q.last[q.triggered % q.last.size()];
   if (earliest.done == DmaEngines::kNever) {
     q.waiting.push_back(stream);
-    return true;
+    return false;
   }
-  const Tick room = earliest.done + queue_stall_;
-  if (room > now) {
-    wake(stream, room);
-    return true;
-  }
-  if (room > at) waited(streams_[stream], index, at, room, Reason::dma_queue_full, earliest.record);
-  at = std::max(at, room);
+  room = earliest.done + queue_stall_;
+  blocker = earliest.record;
+  if (room <= now) return true;
+  wake(stream, room);
   return false;
 }
 
@@ -31,23 +30,36 @@ bool Run::start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Co
   Core& core = cores_[r.core];
   Queue& q = core.queues[r.queue];
   const Transfer& t = cost.transfer;
-  if (queue_is_full(stream, index, q, at, now)) return false;
+  Tick room = DmaEngines::kNone;
+  uint32_t blocker = WaitEvent::kNobody;
+  if (t.writes_hbm && !t.software && !t.fixed_ring && !queue_has_room(stream, q, room, blocker, now)) return false;
 
-  Tick trigger, packets;
-  if (t.software) {
-    const Tick built = std::max(at, core.swdge_free) + clock_.from_ns(s_.dma_swdge_build_ns);
-    waited(st, index, at, built, Reason::descriptors, WaitEvent::kNobody);
-    core.swdge_free = built + clock_.from_ns(s_.dma_swdge_interval_ns) - clock_.from_ns(s_.dma_swdge_build_ns);
-    trigger = built;
-    packets =
-        built + clock_.from_ns(t.reads_hbm ? s_.dma_swdge_first_packet_hbm_ns : s_.dma_swdge_first_packet_sbuf_ns);
+  Tick start = at, end, packets;
+  const auto ticks = [&](double ns) { return clock_.from_ns(ns); };
+  if (t.fixed_ring) {
+    end = at + st.doorbell;
+    packets = end + ticks(t.reads_hbm ? s_.dma_first_packet_hbm_ns : s_.dma_first_packet_sbuf_ns);
+    st.control_free = st.free = st.software_free = at + std::max(ticks(s_.doorbell_interval_ns), st.doorbell);
+  } else if (t.software) {
+    start = std::max(at + ticks(s_.dma_swdge_build_ns), core.software_built + ticks(s_.dma_swdge_interval_ns));
+    waited(st, index, at, start, Reason::descriptors, WaitEvent::kNobody);
+    core.software_built = start;
+    end = start + ticks(s_.dma_swdge_trigger_ns);
+    packets = start + ticks(t.reads_hbm ? s_.dma_swdge_first_packet_hbm_ns : s_.dma_swdge_first_packet_sbuf_ns);
+    st.control_free = st.free = end + st.gap;
+    st.software_free = at + ticks(s_.sequencer_issue_ns);
   } else {
     double ns = t.pattern_dims > 1 ? s_.dma_trigger_2d_ns : s_.dma_trigger_1d_ns;
-    if (st.trigger_end >= 0 && at - st.trigger_end < clock_.from_ns(60)) ns += s_.dma_trigger_back_to_back_ns;
-    trigger = at + clock_.from_ns(ns);
-    packets = trigger + clock_.from_ns(t.reads_hbm ? s_.dma_first_packet_hbm_ns : s_.dma_first_packet_sbuf_ns);
+    if (!q.used) ns += s_.dma_trigger_first_ns;
+    if (at - st.trigger_end < ticks(60)) ns += s_.dma_trigger_back_to_back_ns;
+    end = std::max(at + ticks(ns), room);
+    waited(st, index, at + ticks(ns), end, Reason::dma_queue_full, blocker);
+    packets = end + ticks(t.reads_hbm ? s_.dma_first_packet_hbm_ns : s_.dma_first_packet_sbuf_ns);
+    st.control_free = st.software_free = end + st.gap;
+    st.free = end + st.compute_gap;
   }
-  st.trigger_end = trigger;
+  q.used = true;
+  st.trigger_end = end;
 
   const auto entry = static_cast<uint32_t>(q.triggered++ % q.last.size());
   q.last[entry] = {DmaEngines::kNever, index};
@@ -65,9 +77,9 @@ bool Run::start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Co
   timing_.dma_bytes += bytes;
   if (t.reads_hbm) timing_.hbm_read_bytes += bytes;
   if (t.writes_hbm) timing_.hbm_write_bytes += bytes;
-  st.free = trigger;
-  occupy(st, at, trigger);
-  if (observer_) observer_->instruction({index, at, trigger});
+  occupy(st, start, end);
+  timing_.makespan = std::max(timing_.makespan, end);
+  if (observer_) observer_->instruction({index, start, end});
   return true;
 }
 
@@ -82,19 +94,17 @@ void Run::first_packet(uint32_t flight, uint8_t index, Tick now) {
 
 // Departures of a core's DMA engines at `now`, then the next event is planned.
 void Run::packets_done(uint8_t index, Tick now) {
-  cores_[index].dma->progress(now, [&](uint32_t flight) { landed(flight, index, now); });
+  cores_[index].dma->progress(now, [&](uint32_t flight, Tick end) { landed(flight, index, now, end); });
   plan(index);
 }
 
 // The last packet of a transfer has left.
-void Run::landed(uint32_t flight, uint8_t index, Tick now) {
+void Run::landed(uint32_t flight, uint8_t index, Tick now, Tick end) {
   Core& core = cores_[index];
   const Flight f = flights_[flight];
   free_flights_.push_back(flight);
   const Record& r = w_.records[f.record];
   const Transfer& t = w_.costs[r.cost].transfer;
-  const bool store = t.writes_hbm && !t.software;
-  const Tick end = now + clock_.from_ns(store ? s_.dma_completion_store_ns : s_.dma_completion_load_ns);
   if (--core.in_flight == 0) core.dma_active += now - core.dma_from;
   watch_hbm(now);
   events_.push(end, static_cast<uint8_t>(Kind::post), {Kind::post, index, f.record});
@@ -103,9 +113,7 @@ void Run::landed(uint32_t flight, uint8_t index, Tick now) {
     observer_->transfer({f.record, r.core, r.queue, f.first_packet, end, t.rows * t.chunks * t.chunk_bytes});
   Queue& q = core.queues[r.queue];
   q.last[f.entry].done = end;
-  std::vector<uint32_t> waiting;
-  waiting.swap(q.waiting);
-  for (const uint32_t stream : waiting) wake(stream, end + queue_stall_);
+  for (const uint32_t stream : std::exchange(q.waiting, {})) wake(stream, end + queue_stall_);
 }
 
 void Run::plan(uint8_t index) {

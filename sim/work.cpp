@@ -14,26 +14,16 @@ uint64_t mix(uint64_t seed, uint64_t value) {
 
 uint64_t hash(const Cost& c) {
   uint64_t h = mix(std::bit_cast<uint64_t>(c.busy), std::bit_cast<uint64_t>(c.latency));
-  h = mix(h, std::bit_cast<uint64_t>(c.preload));
+  h = mix(h, std::bit_cast<uint64_t>(c.preload) ^ std::bit_cast<uint64_t>(c.interval));
   h = mix(h, static_cast<uint64_t>(c.transfer.rows) << 32 ^ static_cast<uint64_t>(c.transfer.chunks));
   return mix(h, static_cast<uint64_t>(c.transfer.chunk_bytes) ^ static_cast<uint64_t>(c.table) << 48);
-}
-
-bool same(const Transfer& a, const Transfer& b) {
-  return a.rows == b.rows && a.chunks == b.chunks && a.chunk_bytes == b.chunk_bytes && a.reads_hbm == b.reads_hbm &&
-         a.writes_hbm == b.writes_hbm && a.software == b.software && a.pattern_dims == b.pattern_dims;
-}
-
-bool same(const Cost& a, const Cost& b) {
-  return a.busy == b.busy && a.latency == b.latency && a.preload == b.preload && a.flops == b.flops &&
-         a.table_load == b.table_load && a.table == b.table && a.control == b.control && same(a.transfer, b.transfer);
 }
 
 }  // namespace
 
 uint32_t CostPool::add(const Cost& c) {
   uint32_t& slot = recent_[hash(c) % kWays];
-  if (slot < costs_.size() && same(costs_[slot], c)) return slot;
+  if (slot < costs_.size() && costs_[slot] == c) return slot;
   slot = static_cast<uint32_t>(costs_.size());
   costs_.push_back(c);
   return slot;
@@ -42,7 +32,7 @@ uint32_t CostPool::add(const Cost& c) {
 Work work_of(const Program& p, const Spec& s) {
   Work w;
   w.cores = p.cores;
-  for (const CardRow& card : isa()) w.names.push_back(card.name);
+  for (const CardRow& card : isa()) w.names.emplace_back(card.name);
   w.records.reserve(p.instructions.size());
   w.waits.reserve(p.waits.size());
   std::vector<uint32_t> by_semaphore;  // an update "add one" for each
@@ -50,12 +40,13 @@ Work work_of(const Program& p, const Spec& s) {
   for (const Instruction& in : p.instructions) {
     const CardRow& card = row(in);
     Record r;
-    r.cost = pool.add(card.cost(p.raw_args(in), in.engine, s));
+    const Cost cost = card.cost(p.raw_args(in), in.engine, s);
+    r.cost = pool.add(cost);
     r.name = in.card;
     r.engine = in.engine;
     r.core = in.core;
     r.queue = in.queue;
-    r.dma = card.is_dma;
+    r.unit = card.is_dma ? Unit::dma : cost.control ? Unit::sequencer : Unit::pipeline;
     r.first_wait = static_cast<uint32_t>(w.waits.size());
     r.waits = in.waits;
     for (const Wait& wait : p.waits_of(in)) w.waits.push_back({wait.semaphore, Compare::at_least, wait.value});

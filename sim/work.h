@@ -1,6 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "isa/program.h"
@@ -35,6 +35,10 @@ struct SemaphoreUpdate {
   uint32_t value = 1;
 };
 
+// Who does the work of an instruction: an engine's pipeline, its sequencer alone (semaphores, branches, registers), or
+// the DMA engines.
+enum class Unit : uint8_t { pipeline, sequencer, dma };
+
 // What the clock needs to know of one instruction, whatever it came from.
 struct Record {
   uint32_t cost = 0;          // in Work::costs
@@ -43,9 +47,17 @@ struct Record {
   uint16_t name = 0;          // in Work::names, for messages
   Engine engine = Engine::sync;
   uint8_t core = 0;
-  uint8_t queue = 0;  // DMA queue, where dma
+  uint8_t queue = 0;  // of Unit::dma
   uint8_t waits = 0, updates = 0;
-  bool dma = false;
+  Unit unit = Unit::pipeline;
+};
+
+// A value that a semaphore takes without an instruction here: left by a preamble (at_ns <= 0), or posted by another
+// core.
+struct Preset {
+  uint16_t semaphore = 0;
+  uint32_t value = 0;
+  double at_ns = 0;  // from the start
 };
 
 // The streams of one logical core as timed records: the one thing that simulate() times. An engine's stream is the
@@ -56,7 +68,8 @@ struct Work {
   std::vector<SemaphoreWait> waits;
   std::vector<SemaphoreUpdate> updates;
   std::vector<Cost> costs;  // equal ones are shared
-  std::vector<std::string_view> names;
+  std::vector<Preset> presets;
+  std::vector<std::string> names;
 
   std::span<const SemaphoreWait> waits_of(const Record& r) const { return {waits.data() + r.first_wait, r.waits}; }
   std::span<const SemaphoreUpdate> updates_of(const Record& r) const {

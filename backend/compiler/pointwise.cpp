@@ -51,9 +51,11 @@ void copy_tile(TileBuilder& t, const Access& dst, const Access& src) {
   a.dst = dst;
   a.src = src;
   const bool psum = dst.space == Space::psum || src.space == Space::psum;
-  t.emit<TensorCopy>(t.least_loaded(psum ? EngineSet(Engine::vector, Engine::scalar)
-                                         : EngineSet(Engine::vector, Engine::scalar, Engine::gpsimd)),
-                     a);
+  const bool on_scalar = t.spec().generation >= Generation::trn2;
+  EngineSet able{Engine::vector};
+  if (on_scalar) able = EngineSet(Engine::vector, Engine::scalar);
+  if (!psum) able.bits |= EngineSet(Engine::gpsimd).bits;
+  t.emit<TensorCopy>(t.least_loaded(able), a);
 }
 
 void fill_tile(TileBuilder& t, const Access& dst, double value) {

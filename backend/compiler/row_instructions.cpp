@@ -76,8 +76,9 @@ Value RowValues::map2(NodeId id, Dtype d) {
                          : scalar_steps(t_, a[0], a[1], outer->step);
     return out;
   }
-  Scaled inner = absorb(n.inputs[0], dtype, mask, n.alu);
-  const bool reverse = !inner.step.present();
+  const bool fuses = !info(n.alu).is_bitvec;  // scalar_tensor_tensor is arithmetic only
+  Scaled inner = fuses ? absorb(n.inputs[0], dtype, mask, n.alu) : Scaled{n.inputs[0], {}};
+  const bool reverse = fuses && !inner.step.present();
   NodeId other = n.inputs[1];
   if (reverse) {
     inner = absorb(n.inputs[1], dtype, mask, n.alu);
@@ -134,6 +135,11 @@ Value RowValues::map1(NodeId id, Dtype d, const Access& sum) {
       a.scale = operand(multiply->step.operand);
       data = multiply->data;
     }
+  }
+  if (t_.spec().generation < Generation::trn2 && !a.bias.is_tile() && a.bias.immediate != 0) {
+    const Tile column = t_.sbuf(block_->partitions, Dtype::float32, {1});  // no scalar bias before NeuronCore-v3
+    fill_tile(t_, column, a.bias.immediate);
+    a.bias = {.tile = column, .immediate = 0};
   }
   const Value in = tile_value(data, mask), out = result(d, mask);
   const auto operands = together({out, in}, mask);

@@ -60,7 +60,7 @@ class TileBuilder {
   // Emits `C` on `engine`. Throws trn::Error with the card's rule if it is not legal.
   template <Card C>
   void emit(Engine engine, const typename C::Args& args) {
-    if (auto bad = C::check(args, engine, spec_)) fail(C::name, *bad);
+    if (auto bad = check_card<C>(args, engine, spec_)) fail(C::name, *bad);
     append(card_index<C>, engine, program_.program.push_args(args), C::is_dma);
   }
 

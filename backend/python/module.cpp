@@ -1,19 +1,25 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "backend/python/session.h"
 #include "backend/runtime/runtime.h"
 #include "isa/assembly.h"
+#include "isa/card_page.h"
 #include "isa/container.h"
 #include "isa/dispatch.h"
+#include "isa/spec_json.h"
 #include "isa/table.h"
 #include "isa/threads.h"
 #include "nrt/nrt_sim.h"
+#include "sim/hazards.h"
 #include "traces/counters.h"
 #include "traces/fidelity.h"
 #include "traces/perfetto.h"
+#include "traces/replay/replay.h"
 #include "traces/report.h"
 #include "traces/summary.h"
 
@@ -118,6 +124,39 @@ Program read_container(const py::bytes& bytes) {
   return from_container(std::as_bytes(std::span(text.data(), text.size())));
 }
 
+// The machine of this process if `target` is empty.
+const Spec& spec_of(const std::string& target) {
+  const Spec& machine = *runtime::describe_machine().spec;
+  return target.empty() ? machine : target_spec(target, machine);
+}
+
+// The machine's Spec with other values for some of its numbers.
+Spec with_numbers(const std::map<std::string, double>& numbers) {
+  Spec s = *runtime::describe_machine().spec;
+  for (const auto& [name, value] : numbers) {
+    const auto& fields = spec_fields();
+    const auto at = std::find_if(fields.begin(), fields.end(), [&](const SpecField& f) { return f.name == name; });
+    if (at == fields.end()) throw Error(Fault::illegal, "the Spec has no number of this name", name);
+    if (!(value >= at->least && value <= at->most))
+      throw Error(Fault::illegal, "a number of the Spec is out of its range", name);
+    (s.*(at->member)).value = value;
+  }
+  return s;
+}
+
+py::tuple replay_profile(const std::string& path, bool unknown_phase, const std::map<std::string, double>& numbers) {
+  const Spec spec = with_numbers(numbers);
+  std::string report, predictions;
+  {
+    py::gil_scoped_release unlocked;
+    const replay::Profile profile = replay::load_profile(path);
+    const replay::Result result = replay::replay(profile, spec, {.unknown_phase = unknown_phase});
+    report = replay::report_json(profile, result);
+    predictions = replay::predictions_json(profile, result);
+  }
+  return py::make_tuple(report, predictions);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_C, m) {
@@ -147,16 +186,32 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_mode", [](int mode) { nrt_sim_set_mode(static_cast<nrt_sim_mode_t>(mode)); });
 
   m.def("set_threads", &set_threads);
+  m.def("replay", &replay_profile, py::arg("path"), py::arg("unknown_phase") = false,
+        py::arg("numbers") = std::map<std::string, double>{});
 
+  m.def("isa_text", [](const std::string& target) { return isa_text(spec_of(target)); });
   m.def("isa_markdown", &isa_markdown);
   m.def("isa_json", &isa_json);
+  m.def("card_text", [](const std::string& n, const std::string& t) { return card_text(n, spec_of(t)); });
+  m.def("card_markdown", [](const std::string& n, const std::string& t) { return card_markdown(n, spec_of(t)); });
+  m.def("card_json", [](const std::string& n, const std::string& t) { return card_json(n, spec_of(t)); });
   m.def("assemble", [](const std::string& text) {
     const std::vector<std::byte> bytes = to_container(from_assembly(text));
     return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   });
   m.def("disassemble", [](const py::bytes& bytes) { return to_assembly(read_container(bytes)); });
-  m.def("check", [](const py::bytes& bytes) -> std::optional<std::string> {
-    const Verdict v = check(read_container(bytes), *runtime::describe_machine().spec);
-    return v ? std::optional(std::string(fault_name(v->fault)) + ": " + v->rule) : std::nullopt;
+  m.def("check", [](const py::bytes& bytes) {
+    const Program p = read_container(bytes);
+    py::list findings;
+    for (const Finding& f : find_hazards(p, spec_of(p.target))) {
+      py::dict d;
+      d["kind"] = std::string(name(f.kind));
+      d["fault"] = std::string(fault_name(f.fault));
+      d["rule"] = f.rule;
+      d["advice"] = f.advice;
+      d["text"] = explain(f, p);
+      findings.append(d);
+    }
+    return findings;
   });
 }

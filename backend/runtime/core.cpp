@@ -74,6 +74,7 @@ Core::Core(const Machine& m, int index, int logical)
       spec_(*m.spec),
       ticks_(spec_),
       exec_timeout_ns_(m.exec_timeout_s * 1e9),
+      strict_(m.strict),
       memory_(m.hbm_bytes(), m.lnc,
               {.device = logical * m.lnc / static_cast<int>(spec_.cores_per_chip),
                .core = logical,
@@ -194,6 +195,8 @@ void Core::check_time(double duration_ns) const {
 
 void Core::launch(const Work& w) {
   Executable& e = *w.launch->executable;
+  if (strict_)
+    if (const Failure* hazard = e.hazard()) throw StatusError(hazard->status, hazard->text);
   const auto wall = std::chrono::steady_clock::now();
   LaunchRecord r{
       .what = e.loaded(), .core = index_, .source = w.source, .repeat = w.value, .submitted_ns = w.submitted_ns};
@@ -206,15 +209,18 @@ void Core::launch(const Work& w) {
   check_time(duration);
   clock_ns_ = r.end_ns;  // also if it fails below: the core was busy
   std::exception_ptr failed;
+  std::optional<Failure> numeric;
   try {
     for (int i = 0; computed && i < w.value; ++i) {
-      Loads loads = run_function(*w.launch);
+      RunResult run = run_function(*w.launch);
+      if (run.nan && !numeric) numeric = std::move(run.nan);
       if (!by_run) continue;
-      r.loads = std::make_shared<const Loads>(std::move(loads));
+      r.loads = std::make_shared<const Loads>(std::move(run.loads));
       const double one = e.duration_ns(r.loads);
       check_time(one);
       clock_ns_ = r.end_ns += one;
     }
+    if (numeric) r.status = numeric->status;
   } catch (...) {
     failed = std::current_exception();
     r.status = current_failure(true).status;
@@ -227,9 +233,10 @@ void Core::launch(const Work& w) {
   for (const void* handle : w.launch->written)
     if (Tensor* t = tensors().find(handle))
       t->completions.fetch_add(static_cast<uint64_t>(w.value), std::memory_order_release);
+  if (numeric) throw StatusError(numeric->status, numeric->text);
 }
 
-Loads Core::run_function(Launch& l) {
+Core::RunResult Core::run_function(Launch& l) {
   if (states_.empty())
     for (int i = 0; i < lnc_; ++i) states_.push_back(std::make_unique<CoreState>(spec_));
   std::unique_lock<std::mutex> scratch_in_use;
@@ -239,7 +246,16 @@ Loads Core::run_function(Launch& l) {
   std::array<CoreState*, 2> cores{};
   for (int i = 0; i < lnc_; ++i) cores[static_cast<size_t>(i)] = states_[static_cast<size_t>(i)].get();
   const HbmAccess access(memory_.stack());
-  return execute(l.executable->program(), std::span(cores).first(static_cast<size_t>(lnc_)), l.slots, &cancelled_);
+  const auto run = [&] {
+    return execute(l.executable->program(), std::span(cores).first(static_cast<size_t>(lnc_)), l.slots, &cancelled_);
+  };
+  if (!strict_) return {run(), {}};
+  const NumericErrors& numeric = l.executable->numeric_errors();
+  const bool had_nan = numeric.in_place_inputs_have_nan(l.slots);
+  Loads loads = run();
+  const auto nan = numeric.find(l.slots, had_nan);
+  if (!nan) return {std::move(loads), {}};
+  return {std::move(loads), Failure{status_of(nan->kind), as_error(*nan, l.executable->program()).what()}};
 }
 
 void Core::report(const Work& w, uint64_t number, Failure f) noexcept {
@@ -261,7 +277,8 @@ void Core::report(const Work& w, uint64_t number, Failure f) noexcept {
       tracker->errors.push_back({sequence(index_, w.lane, number), static_cast<uint64_t>(status)});
     } else if (!w.notifies) {
       const std::lock_guard lock(pending_mutex_);
-      if (pending_.status == NRT_SUCCESS) pending_ = std::move(f);
+      // NaN is news only while there is nothing worse.
+      if (pending_.status == NRT_SUCCESS || pending_.status == NRT_EXEC_COMPLETED_WITH_NUM_ERR) pending_ = std::move(f);
     }
   }
   if (w.notifies) notify(index_, model, number, status);

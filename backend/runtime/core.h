@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,7 +88,11 @@ class Core final : public Queue::Server {
   void launch(const Work& w);
   void copy(const Work& w);
   void await(const Mark& m);
-  Loads run_function(Launch& l);
+  struct RunResult {
+    Loads loads;
+    std::optional<Failure> nan;  // of a run that completed all the same
+  };
+  RunResult run_function(Launch& l);
   void check_time(double duration_ns) const;
   void report(const Work& w, uint64_t number, Failure f) noexcept;
 
@@ -95,6 +100,7 @@ class Core final : public Queue::Server {
   const Spec& spec_;
   Clock ticks_;
   double exec_timeout_ns_;
+  bool strict_;
   DeviceMemory memory_;
   std::vector<std::unique_ptr<CoreState>> states_;  // SBUF and PSUM, made by the first launch that needs them
   std::mutex scratch_mutex_;

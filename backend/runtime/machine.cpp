@@ -13,10 +13,13 @@
 namespace trn::runtime {
 namespace {
 
-constexpr std::array<Instance, 3> kInstances = {{
-    {"trn2.3xlarge", NRT_INSTANCE_TRN2, NRT_INSTANCE_SIZE_3XL, 1},
-    {"trn2.48xlarge", NRT_INSTANCE_TRN2, NRT_INSTANCE_SIZE_48XL, 16},
-    {"trn2u.48xlarge", NRT_INSTANCE_TRN2U, NRT_INSTANCE_SIZE_48XL, 16},
+// Single-chip trn1 and inf2 only: what links their chips is not modelled.
+constexpr std::array<Instance, 5> kInstances = {{
+    {"trn2.3xlarge", NRT_INSTANCE_TRN2, NRT_INSTANCE_SIZE_3XL, 1, "trn2"},
+    {"trn2.48xlarge", NRT_INSTANCE_TRN2, NRT_INSTANCE_SIZE_48XL, 16, "trn2"},
+    {"trn2u.48xlarge", NRT_INSTANCE_TRN2U, NRT_INSTANCE_SIZE_48XL, 16, "trn2"},
+    {"trn1.2xlarge", NRT_INSTANCE_TRN1, NRT_INSTANCE_SIZE_2XL, 1, "trn1"},
+    {"inf2.xlarge", NRT_INSTANCE_INF2, NRT_INSTANCE_SIZE_1XL, 1, "inf2"},
 }};
 
 std::string_view variable(const char* name) {
@@ -43,15 +46,21 @@ const Instance& instance() {
   if (text.empty()) return kInstances.front();
   const auto found =
       std::find_if(kInstances.begin(), kInstances.end(), [&](const Instance& i) { return i.name == text; });
-  if (found == kInstances.end()) bad(name, text, "must be trn2.3xlarge, trn2.48xlarge or trn2u.48xlarge");
+  if (found == kInstances.end()) {
+    std::string names;
+    for (const Instance& i : kInstances) names += (names.empty() ? "" : ", ") + std::string(i.name);
+    bad(name, text, "must be one of " + names);
+  }
   return *found;
 }
 
-int logical_core_size() {
+// Two physical cores a logical one are NeuronCore-v3's and later.
+int logical_core_size(const Spec& s) {
+  const int most = s.generation >= Generation::trn2 ? 2 : 1;
   constexpr const char* name = "NEURON_LOGICAL_NC_CONFIG";
   constexpr const char* alias = "NEURON_RT_VIRTUAL_CORE_SIZE";
-  if (const auto text = variable(name); !text.empty()) return whole_number(name, text, 2, 1, 2);
-  return whole_number(alias, variable(alias), 2, 1, 2);
+  if (const auto text = variable(name); !text.empty()) return whole_number(name, text, most, 1, most);
+  return whole_number(alias, variable(alias), most, 1, most);
 }
 
 // "0,2-3"
@@ -74,10 +83,17 @@ std::vector<int> core_list(std::string_view text, int total) {
   return cores;
 }
 
-void check_platform() {
+// NEURON_PLATFORM_TARGET_OVERRIDE, or what the instance is made of. TRNSIM_SPEC overrules both (machine_spec).
+const Spec& platform(const Instance& i) {
   constexpr const char* name = "NEURON_PLATFORM_TARGET_OVERRIDE";
   const std::string_view text = variable(name);
-  if (!text.empty() && text != "trn2" && text != "gen3") bad(name, text, "only trn2 (gen3) is modelled");
+  if (text.empty()) return *spec_named(i.target);
+  constexpr std::pair<std::string_view, Generation> generations[] = {
+      {"gen2", Generation::trn1}, {"gen3", Generation::trn2}, {"gen4", Generation::trn3}};
+  for (const auto& [gen, g] : generations)
+    if (gen == text) return builtin_spec(g);
+  if (const Spec* s = spec_named(text)) return *s;
+  bad(name, text, "must be gen2, gen3, gen4 or one of " + std::string(builtin_spec_names()));
 }
 
 }  // namespace
@@ -88,9 +104,9 @@ int64_t Machine::hbm_bytes() const {
 }
 
 Machine machine_from_environment() {
-  check_platform();
-  Machine m{.instance = instance(), .spec = &machine_spec(), .wanted = {}};
-  m.lnc = logical_core_size();
+  Machine m{.instance = instance(), .spec = nullptr, .wanted = {}};
+  m.spec = &machine_spec(platform(m.instance));
+  m.lnc = logical_core_size(*m.spec);
   m.total = m.instance.chips * static_cast<int>(m.spec->cores_per_chip) / m.lnc;
   if (const auto list = variable("NEURON_RT_VISIBLE_CORES"); !list.empty()) {
     m.wanted = core_list(list, m.total);
@@ -102,6 +118,7 @@ Machine machine_from_environment() {
   m.exec_timeout_s = whole_number("NEURON_RT_EXEC_TIMEOUT", variable("NEURON_RT_EXEC_TIMEOUT"), 30, 1, 1 << 30);
   m.max_inflight = whole_number("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS",
                                 variable("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"), 0, 0, 1 << 20);
+  m.strict = whole_number("TRNSIM_STRICT", variable("TRNSIM_STRICT"), 0, 0, 1) == 1;
   return m;
 }
 

@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "backend/runtime/clock.h"
+#include "backend/runtime/log.h"
 #include "backend/runtime/process.h"
 #include "isa/dispatch.h"
+#include "sim/hazards.h"
 #include "sim/simulate.h"
 
 namespace trn::runtime {
@@ -13,24 +15,19 @@ namespace {
 
 std::atomic<uint32_t> g_loaded{0};
 
-std::string_view name(Generation g) {
-  switch (g) {
-    case Generation::trn1: return "trn1";
-    case Generation::trn2: return "trn2";
-    case Generation::trn3: return "trn3";
-  }
-  return "";
-}
-
 void check_fits(const Program& p, const Core& core) {
   const Spec& s = core.spec();
-  if (p.target != s.name && p.target != name(s.generation))
+  if (p.target != s.name && p.target != trn::name(s.generation))
     fail(NRT_INVALID, "Program " + p.name + " is compiled for " + p.target + ", this machine is " + s.name);
   if (p.cores > core.physical_cores())
     fail(NRT_LOAD_NOT_ENOUGH_NC, "Program " + p.name + " needs " + std::to_string(p.cores) +
                                      " physical cores, a logical core has " + std::to_string(core.physical_cores()) +
                                      " (NEURON_LOGICAL_NC_CONFIG)");
-  if (const Verdict broken = check(p, s)) throw Error(broken->fault, broken->rule, p.name);
+  const Verdict broken = check(p, s);
+  if (!broken) return;
+  const Findings explained = find_hazards(p, s, 1);
+  if (!explained.empty()) throw as_error(explained.front(), p);
+  throw Error(broken->fault, broken->rule, p.name);
 }
 
 void check_constant(const Program& p, const Slot& s) {
@@ -152,6 +149,25 @@ double Executable::duration_ns(const std::shared_ptr<const Loads>& loads) {
   duration_known_.store(!loads_registers_, std::memory_order_release);
   ++counters().timings;
   return duration_ns_;
+}
+
+const Failure* Executable::hazard() {
+  std::call_once(hazard_once_, [this] {
+    for (const Finding& f : find_hazards(program(), core_.spec())) {
+      const std::string text = as_error(f, program()).what();
+      if (!f.advice) {
+        hazard_ = Failure{status_of(f.kind), text};
+        return;
+      }
+      log(Level::warn, Component::nmgr, "strict", text);
+    }
+  });
+  return hazard_ ? &*hazard_ : nullptr;
+}
+
+const NumericErrors& Executable::numeric_errors() {
+  std::call_once(numeric_once_, [this] { numeric_errors_.emplace(program()); });
+  return *numeric_errors_;
 }
 
 Launch* Executable::borrow() {

@@ -2,13 +2,16 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "backend/runtime/handles.h"
 #include "backend/runtime/record.h"
+#include "backend/runtime/status.h"
 #include "backend/runtime/tensor.h"
 #include "nrt/nrt_sim.h"
+#include "sim/numeric_errors.h"
 
 namespace trn::runtime {
 
@@ -56,6 +59,10 @@ class Executable {
   // it does depend on them.
   bool loads_registers() const { return loads_registers_; }
   double duration_ns(const std::shared_ptr<const Loads>& loads);
+  // What strict mode found wrong with the Program, and the status that an execution ends with; looked for at the first
+  // call. Null if nothing.
+  const Failure* hazard();
+  const NumericErrors& numeric_errors();
 
   Launch* borrow();
   void give_back(Launch* l);
@@ -75,6 +82,10 @@ class Executable {
   double duration_ns_ = 0;
   bool loads_registers_ = false;
   std::shared_ptr<const Loads> timed_loads_;
+
+  std::once_flag hazard_once_, numeric_once_;
+  std::optional<Failure> hazard_;
+  std::optional<NumericErrors> numeric_errors_;
 
   SpinLock launches_lock_;
   std::vector<std::unique_ptr<Launch>> launches_;  // idle ones

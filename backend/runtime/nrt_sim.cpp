@@ -8,8 +8,8 @@
 #include "backend/runtime/model.h"
 #include "backend/runtime/nrt_call.h"
 #include "backend/runtime/record.h"
+#include "backend/runtime/runtime.h"
 #include "backend/runtime/transfer.h"
-#include "isa/spec_json.h"
 
 using namespace trn::runtime;
 
@@ -60,7 +60,7 @@ NRT_STATUS nrt_sim_host_advance(double ns) {
 
 double nrt_sim_host_dispatch_ns(void) {
   double ns = 0;
-  call_any_time(__func__, [&] { ns = trn::machine_spec().host_dispatch_ns; });
+  call_any_time(__func__, [&] { ns = trn::runtime::describe_machine().spec->host_dispatch_ns; });
   return ns;
 }
 

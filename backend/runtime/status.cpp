@@ -42,6 +42,19 @@ Failure current_failure(bool in_execution) {
   }
 }
 
+// nrt_status.rst: what hardware and runtime would most nearly say. A deadlock is a timeout there.
+NRT_STATUS status_of(RuleKind k) {
+  switch (k) {
+    case RuleKind::numeric: return NRT_EXEC_COMPLETED_WITH_NUM_ERR;
+    case RuleKind::index_bounds: return NRT_EXEC_OOB;
+    case RuleKind::uninitialised: return NRT_EXEC_HW_ERR_NC_UE;  // memory without valid parity
+    case RuleKind::deadlock:
+    case RuleKind::semaphore_underflow: return NRT_TIMEOUT;
+    case RuleKind::queue_overflow: return NRT_EXEC_SW_NQ_OVERFLOW;
+    default: return NRT_EXEC_COMPLETED_WITH_ERR;
+  }
+}
+
 void set_last_error(std::string text) { t_last_error = std::move(text); }
 const std::string& last_error() { return t_last_error; }
 

@@ -2,6 +2,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "isa/card.h"
 #include "memory/error.h"
 #include "nrt/nrt_status.h"
 
@@ -26,6 +27,9 @@ struct Failure {
   std::string text;
 };
 Failure current_failure(bool in_execution);
+
+// The public status of an execution that breaks a rule of this kind.
+NRT_STATUS status_of(RuleKind k);
 
 // nrt_sim_last_error() of this thread.
 void set_last_error(std::string text);

@@ -165,6 +165,11 @@ void wait(c10::DeviceIndex device, nrta_seq_t seq) {
   release_kept(device);
   // Also waits for what other threads have queued since, which no caller can tell from a slower device.
   const NRT_STATUS status = nrt_sim_synchronize(static_cast<uint32_t>(device));
+  // The run is complete and NaN is a value in PyTorch: whoever asked for strict mode is told where it came from.
+  if (status == NRT_EXEC_COMPLETED_WITH_NUM_ERR) {
+    TORCH_WARN("NRT_EXEC_COMPLETED_WITH_NUM_ERR: ", nrt_sim_last_error());
+    return;
+  }
   TORCH_CHECK(status == NRT_SUCCESS, "NRT EXECUTION FAILED: ", nrt_sim_last_error(),
               " (status=", static_cast<int>(status), ", ", nrt_get_status_as_str(status), ")");
 }

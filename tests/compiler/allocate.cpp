@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "backend/compiler/live_ranges.h"
+#include "backend/compiler/placement.h"
 #include "tests/compiler/symbolic.h"
 
 using namespace trn;
@@ -30,7 +31,7 @@ void check_apart(const TileProgram& tiles, const TileProgram& placed, const Spec
 // `count` tiles of `bytes`, all read by the last instruction that touches the first one.
 TileProgram alive_together(int count, int64_t bytes, Space space) {
   TileProgram p;
-  p.program.sources.push_back("aten::everything");
+  p.program.sources.emplace_back("aten::everything");
   for (int pass = 0; pass < 2; ++pass)
     for (int t = 0; t < count; ++t) {
       if (pass == 0) p.tiles.push_back({space, 0, 128, bytes, 1});
@@ -94,4 +95,44 @@ TEST_CASE("a loop's tiles rotate through memory") {
   }
   const TileProgram placed = allocate(p, trn2());
   for (size_t t = 0; t < 40; ++t) CHECK(placed.tiles[t].address == static_cast<int64_t>(t * 4096));
+}
+
+TEST_CASE("misplaced tiles are found with both their lives") {
+  const Spec& s = trn2();
+  const TileProgram tiles = alive_together(4, 4096, Space::sbuf);
+  const auto placed = [&](int64_t last, std::initializer_list<int64_t> others = {0, 4096, 8192}) {
+    TileProgram p = tiles;
+    size_t t = 0;
+    for (const int64_t address : others) p.tiles[t++].address = address;
+    p.tiles[3].address = last;
+    return find_misplaced_tiles(p, s);
+  };
+  CHECK(placed(12288).empty());
+  const Findings half = placed(10240);
+  REQUIRE(half.size() == 1);
+  CHECK(half[0].kind == RuleKind::overlap);
+  CHECK_THAT(half[0].rule, Catch::Contains("share bytes 10240..12287"));
+  CHECK_THAT(half[0].notes.at(0), Catch::Contains("tile 2 [128, 4096 bytes] of sbuf at 8192, alive from #2 to #6") &&
+                                      Catch::Contains("aten::everything"));
+  CHECK(placed(4096, {4096, 4096, 8192}).size() == 3);
+  CHECK(placed(0)[0].kind == RuleKind::overlap);
+  for (const int64_t outside : {int64_t{225 * 1024}, int64_t{-4}, int64_t{222 * 1024}}) {
+    const Findings found = placed(outside);
+    REQUIRE_FALSE(found.empty());
+    CHECK(found[0].kind == RuleKind::capacity);
+  }
+  // Lives that only follow each other may share.
+  TileProgram p = alive_together(2, 4096, Space::sbuf);
+  std::swap(p.program.instructions[1], p.program.instructions[2]);
+  p.tiles[0].address = p.tiles[1].address = 0;
+  CHECK(find_misplaced_tiles(p, s).empty());
+}
+
+TEST_CASE("the allocator misplaces nothing") {
+  const Spec s = small_spec();
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    TileProgram tiles = RandomProgram(seed, 1 + seed % 2, 80).take();
+    tiles.tiles = allocate(tiles, s).tiles;
+    CHECK(find_misplaced_tiles(tiles, s).empty());
+  }
 }

@@ -5,6 +5,7 @@
 #include "backend/compiler/compile.h"
 #include "backend/compiler/view.h"
 #include "sim/execute.h"
+#include "sim/hazards.h"
 #include "tests/compiler/reference.h"
 
 namespace trn::test {
@@ -63,6 +64,10 @@ class Lab {
       }
     }
     REQUIRE_FALSE(trn::check(p, trn2()));
+    for (const Finding& f : find_hazards(p, trn2())) {
+      INFO(explain(f, p));
+      REQUIRE(f.advice);
+    }
   }
 
   Program run(std::vector<std::vector<std::byte>>& bound) {

@@ -70,7 +70,9 @@ TEST_CASE("activation follows the profiles and loads tables") {
     return Activate::cost({.dst = sbuf(128, 512, Dtype::float32, 8192), .op = f, .data = in}, Engine::scalar, trn2());
   };
   CHECK(cost(psum(128, 512), Activation::exp).latency / 1.2 == Approx(686).epsilon(0.01));
-  CHECK(cost(sbuf(128, 512), Activation::exp).latency / 1.2 == Approx(707).epsilon(0.01));
+  const Cost alone = cost(sbuf(128, 512), Activation::exp);  // trn2.md section 11: first 720 ns, then 705
+  CHECK(alone.latency / 1.2 == Approx(720).epsilon(0.01));
+  CHECK((alone.latency - alone.fresh) / 1.2 == Approx(705).epsilon(0.01));
   CHECK(cost(sbuf(128, 512), Activation::exp).busy / 1.2 == Approx(611).epsilon(0.01));
   CHECK(cost(sbuf(128, 512), Activation::exp).table_load);
   CHECK_FALSE(cost(sbuf(128, 512), Activation::square).table_load);

@@ -23,18 +23,25 @@ Engine default_engine(EngineSet set) {
     if (set.has(static_cast<Engine>(e))) return static_cast<Engine>(e);
   return Engine::sync;
 }
+// The first built-in machine that has the card.
+template <class C>
+const Spec& machine_of() {
+  return C::since > Generation::trn2 ? builtin_spec(C::since) : trn2();
+}
 // An engine that accepts these arguments, for cards whose engines differ in reach.
 template <class C>
 Engine accepting_engine(const typename C::Args& args) {
   for (int e = 0; e < kEngines; ++e)
-    if (C::engines.has(static_cast<Engine>(e)) && !C::check(args, static_cast<Engine>(e), trn2()))
+    if (C::engines.has(static_cast<Engine>(e)) && !C::check(args, static_cast<Engine>(e), machine_of<C>()))
       return static_cast<Engine>(e);
   return default_engine(C::engines);
 }
 
-// Small whole numbers that every dtype holds and every index accepts.
+// Small whole numbers that every dtype holds and every index accepts; a scale holds powers of two.
 void fill_small(Machine& machine, const Access& a) {
-  for (int64_t i = 0; i < a.elements(); ++i) machine.set(a, i, static_cast<double>((i * 7 + 3) % 8));
+  const bool scale = a.dtype == Dtype::float8_e8m0fnu;
+  for (int64_t i = 0; i < a.elements(); ++i)
+    machine.set(a, i, scale ? std::ldexp(1.0, static_cast<int>(i % 3)) : static_cast<double>((i * 7 + 3) % 8));
 }
 
 std::vector<std::byte> snapshot(Machine& m) {
@@ -75,6 +82,40 @@ typename C::Args grown(typename C::Args args) {
 
 int64_t bytes(const Transfer& t) { return t.rows * t.chunks * t.chunk_bytes; }
 
+template <class C>
+void check_run(const Example<typename C::Args>& e) {
+  if (!e.broken.empty()) return;
+  INFO(C::name << ": " << e.what);
+  Machine machine({1 << 19, 1 << 19});
+  for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
+  const Engine engine = accepting_engine<C>(e.args);
+  const CoreMemory memory = machine.memory();
+  const auto before = snapshot(machine);
+  set_threads(1);
+  run_card<C>(e.args, engine, memory);
+  const auto after = snapshot(machine);
+
+  std::vector<bool> may_change(before.size());
+  for_each_access<C>(e.args, [&](const Access& a, bool written) {
+    if (!written) return;
+    for (int64_t i = 0; i < a.elements(); ++i) {
+      const int64_t at = place(machine, a, machine.at(a, i));
+      if (at < 0) continue;
+      for (int b = 0; b < size_of(a.dtype); ++b) may_change[at + b] = true;
+    }
+  });
+  int64_t strays = 0;
+  for (size_t i = 0; i < before.size(); ++i) strays += before[i] != after[i] && !may_change[i];
+  CHECK(strays == 0);
+
+  for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
+  machine.engines = EngineState();
+  set_threads(3);
+  run_card<C>(e.args, engine, memory);
+  CHECK(snapshot(machine) == after);
+  set_threads(0);
+}
+
 }  // namespace
 
 TEST_CASE("every card documents itself") {
@@ -100,7 +141,7 @@ TEST_CASE("examples pass, or break the rule they name") {
     for (const auto& e : C::examples()) {
       INFO(C::name << ": " << e.what);
       const Engine engine = e.broken.empty() ? accepting_engine<C>(e.args) : default_engine(C::engines);
-      const Verdict v = C::check(e.args, engine, trn2());
+      const Verdict v = C::check(e.args, engine, machine_of<C>());
       INFO("verdict: " << (v ? v->rule : "legal"));
       if (e.broken.empty()) {
         CHECK(!v);
@@ -112,12 +153,25 @@ TEST_CASE("examples pass, or break the rule they name") {
   });
 }
 
+TEST_CASE("a machine older than a card refuses it") {
+  for_each_card([]<class C>(C*) {
+    INFO(C::name);
+    const auto args = C::examples().front().args;
+    for (const Spec* s : {&trn1(), &inf2(), &trn2(), &trn3()}) {
+      const Verdict v = check_card<C>(args, accepting_engine<C>(args), *s);
+      const bool refused = v && v->rule.find(std::string(C::name) + " needs " + std::string(name(C::since))) == 0;
+      CHECK(refused == (C::since > s->generation));
+      if (refused) CHECK(v->rule.find("this machine is " + s->name) != std::string::npos);
+    }
+  });
+}
+
 TEST_CASE("an engine that a card does not name is refused") {
   for_each_card([]<class C>(C*) {
     for (int e = 0; e < kEngines; ++e) {
       if (C::engines.has(static_cast<Engine>(e))) continue;
       INFO(C::name << " on " << name(static_cast<Engine>(e)));
-      CHECK(C::check(C::examples().front().args, static_cast<Engine>(e), trn2()));
+      CHECK(C::check(C::examples().front().args, static_cast<Engine>(e), machine_of<C>()));
     }
   });
 }
@@ -125,36 +179,7 @@ TEST_CASE("an engine that a card does not name is refused") {
 TEST_CASE("run writes dst only, the same bytes each time and for any number of threads") {
   for_each_card([]<class C>(C*) {
     if constexpr (Runs<C>)
-      for (const auto& e : C::examples()) {
-        if (!e.broken.empty()) continue;
-        INFO(C::name << ": " << e.what);
-        Machine machine({1 << 19, 1 << 19});
-        for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
-        const CoreMemory memory = machine.memory();
-        const auto before = snapshot(machine);
-        set_threads(1);
-        C::run(e.args, memory);
-        const auto after = snapshot(machine);
-
-        std::vector<bool> may_change(before.size());
-        for_each_access<C>(e.args, [&](const Access& a, bool written) {
-          if (!written) return;
-          for (int64_t i = 0; i < a.elements(); ++i) {
-            const int64_t at = place(machine, a, machine.at(a, i));
-            if (at < 0) continue;
-            for (int b = 0; b < size_of(a.dtype); ++b) may_change[at + b] = true;
-          }
-        });
-        int64_t strays = 0;
-        for (size_t i = 0; i < before.size(); ++i) strays += before[i] != after[i] && !may_change[i];
-        CHECK(strays == 0);
-
-        for_each_access<C>(e.args, [&](const Access& a, bool) { fill_small(machine, a); });
-        set_threads(3);
-        C::run(e.args, memory);
-        CHECK(snapshot(machine) == after);
-        set_threads(0);
-      }
+      for (const auto& e : C::examples()) check_run<C>(e);
   });
 }
 
@@ -164,7 +189,8 @@ TEST_CASE("cost does not fall as operands grow") {
       if (!e.broken.empty()) continue;
       INFO(C::name << ": " << e.what);
       const Engine engine = accepting_engine<C>(e.args);
-      const Cost small = C::cost(e.args, engine, trn2()), large = C::cost(grown<C>(e.args), engine, trn2());
+      const Cost small = C::cost(e.args, engine, machine_of<C>()),
+                 large = C::cost(grown<C>(e.args), engine, machine_of<C>());
       CHECK(large.busy >= small.busy);
       CHECK(large.latency >= small.latency);
       CHECK(large.flops >= small.flops);

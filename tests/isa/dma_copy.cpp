@@ -134,6 +134,107 @@ TEST_CASE("dma_compute adds, and accumulates equal indices in order") {
   CHECK(m.get(rows, 11) == 600);
 }
 
+TEST_CASE("dma_compute adds up to sixteen sources in fp32, of which dst may be one") {
+  Machine m({1 << 16});
+  const auto bf = Dtype::bfloat16;
+  const auto at = [&](int i) { return tile(Space::sbuf, bf, 0, 64 * i, {{1, 8}, {1, 10}}); };
+  for (int i = 0; i < 16; ++i) m.fill(at(i), [=](int64_t) { return i == 0 ? 256 : i == 1 ? 1 : 0.125; });
+  DmaCompute::Args a{.dst = at(1), .src0 = at(0), .src1 = at(1)};
+  Access* more[] = {&a.src2, &a.src3,  &a.src4,  &a.src5,  &a.src6,  &a.src7,  &a.src8,
+                    &a.src9, &a.src10, &a.src11, &a.src12, &a.src13, &a.src14, &a.src15};
+  for (int i = 0; i < 14; ++i) *more[i] = at(i + 2);
+  REQUIRE_FALSE(DmaCompute::check(a, Engine::sync, trn2()));
+  DmaCompute::run(a, m.memory());
+  // 256 + 1 + 14 / 8 = 258.75; bfloat16 has steps of 2 there. Rounding at each step would give 256.
+  for (int i = 0; i < 80; ++i) CHECK(m.get(at(1), i) == 258);
+  CHECK(DmaCompute::cost(a, Engine::sync, trn2()).transfer.chunks == 16);
+}
+
+TEST_CASE("who makes a DMA's descriptors") {
+  using namespace example;
+  const Access ids = sbuf(16, 1, Dtype::int32, 8192);
+  DmaCopy::Args direct{.dst = sbuf(16, 64), .src = hbm(16, 64)},
+      gather{.dst = sbuf(16, 64), .src = hbm(1000, 64), .index = ids};
+  const auto legal = [](const DmaCopy::Args& a, Engine e, const Spec& s) { return !DmaCopy::check(a, e, s); };
+  direct.dge_mode = DgeMode::hwdge;
+  CHECK(legal(direct, Engine::sync, trn2()));
+  CHECK(legal(direct, Engine::scalar, trn2()));
+  CHECK_FALSE(legal(direct, Engine::vector, trn2()));
+  CHECK_FALSE(legal(direct, Engine::sync, trn1()));
+  for (const DgeMode mode : {DgeMode::unknown, DgeMode::swdge, DgeMode::hwdge, DgeMode::none}) {
+    gather.dge_mode = direct.dge_mode = mode;
+    CHECK(legal(gather, Engine::sync, trn2()) == (mode == DgeMode::unknown || mode == DgeMode::swdge));
+    CHECK_FALSE(legal(gather, Engine::sync, trn1()));
+    CHECK(legal(direct, Engine::sync, trn2()));
+    CHECK(DmaCopy::cost(direct, Engine::sync, trn2()).transfer.software == (mode == DgeMode::swdge));
+  }
+  direct.priority = 3;
+  CHECK_FALSE(legal(direct, Engine::sync, trn2()));
+  CHECK(legal(direct, Engine::sync, trn3()));
+}
+
+TEST_CASE("dma_transpose exchanges the first and last of three and four dims") {
+  Machine m({1 << 18});
+  const auto bf = Dtype::bfloat16;
+  Access src;
+  src.space = Space::hbm;
+  src.dtype = bf;
+  src.ndim = 4;
+  src.dims = {Dim{60, 3}, Dim{20, 3}, Dim{10, 2}, Dim{1, 10}};
+  const Access dst = tile(Space::sbuf, bf, 0, 0, {{1, 10}, {1, 18}});
+  m.fill(src, [](int64_t i) { return i; });
+  DmaTranspose::Args a{.dst = dst, .src = src, .axes = 3120};
+  REQUIRE_FALSE(DmaTranspose::check(a, Engine::sync, trn2()));
+  DmaTranspose::run(a, m.memory());
+  const auto element = [&](int i, int j, int k, int l) { return m.get(src, ((i * 3 + j) * 2 + k) * 10 + l); };
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 2; ++k)
+        for (int l = 0; l < 10; ++l) CHECK(m.get(dst, l * 18 + (j * 2 + k) * 3 + i) == element(i, j, k, l));
+
+  src.ndim = 3;
+  src.dims = {Dim{20, 3}, Dim{10, 2}, Dim{1, 10}, Dim{}};
+  const Access cube = tile(Space::sbuf, bf, 0, 4096, {{1, 10}, {1, 6}});
+  a = {.dst = cube, .src = src, .axes = 210};
+  REQUIRE_FALSE(DmaTranspose::check(a, Engine::sync, trn2()));
+  DmaTranspose::run(a, m.memory());
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 2; ++j)
+      for (int l = 0; l < 10; ++l) CHECK(m.get(cube, l * 6 + j * 3 + i) == m.get(src, (i * 2 + j) * 10 + l));
+}
+
+TEST_CASE("dma_transpose gathers rows by a two-column index") {
+  using namespace example;
+  Machine m({1 << 18});
+  const auto bf = Dtype::bfloat16;
+  const Access table = hbm(200, 40, bf), ids = sbuf(128, 2, Dtype::uint32, 8192), out = sbuf(40, 256, bf);
+  m.fill(table, [](int64_t i) { return i / 40; });  // a row holds its number
+  m.fill(ids, [](int64_t i) { return i * 13 % 200; });
+  DmaTranspose::Args a{.dst = out, .src = table, .index = ids};
+  REQUIRE_FALSE(DmaTranspose::check(a, Engine::gpsimd, trn2()));
+  DmaTranspose::run(a, m.memory());
+  // flat_indices = indices.T.flatten() (nki.isa.dma_transpose)
+  for (int f = 0; f < 256; ++f) REQUIRE(m.get(out, 7 * 256 + f) == m.get(ids, f % 128 * 2 + f / 128));
+  m.set(ids, 0, 200);
+  CHECK_THROWS_AS(DmaTranspose::run(a, m.memory()), Error);
+  m.fill(out, [](int64_t) { return -1; });
+  a.oob_mode = OobMode::skip;
+  DmaTranspose::run(a, m.memory());
+  CHECK(m.get(out, 0) == -1);
+  CHECK(m.get(out, 1) == m.get(ids, 2));
+}
+
+TEST_CASE("hardware transposes are small and of 2 bytes") {
+  using namespace example;
+  const auto bf = Dtype::bfloat16;
+  DmaTranspose::Args a{.dst = sbuf(128, 16, bf), .src = hbm(16, 128, bf), .dge_mode = DgeMode::hwdge};
+  CHECK_FALSE(DmaTranspose::check(a, Engine::sync, trn2()));
+  a.src = hbm(32, 128, bf), a.dst = sbuf(128, 32, bf);
+  CHECK(DmaTranspose::check(a, Engine::sync, trn2())->rule == "src has 32 rows, not 16 as hwdge needs");
+  a.src = hbm(16, 128), a.dst = sbuf(128, 16);
+  CHECK(DmaTranspose::check(a, Engine::sync, trn2())->rule == "src elements must have 2 bytes with hwdge");
+}
+
 TEST_CASE("dma_transpose turns a tile") {
   using namespace example;
   Machine m({1 << 18});

@@ -4,9 +4,43 @@
 #include <vector>
 
 #include "isa/card.h"
+#include "isa/engine_state.h"
 #include "isa/examples.h"
 
 namespace trn::test {
+
+// A byte of a float8 format by its definition: sign, exponent, mantissa; packed words are their bits.
+inline double float8(Dtype d, uint8_t bits) {
+  if (d == Dtype::float8_e8m0fnu) return bits == 255 ? NAN : std::ldexp(1.0, bits - 127);
+  const int e_bits = d == Dtype::float8_e3m4 ? 3 : d == Dtype::float8_e5m2 ? 5 : 4, m_bits = 7 - e_bits;
+  const int bias = (1 << (e_bits - 1)) - 1, e = bits >> m_bits & ((1 << e_bits) - 1), m = bits & ((1 << m_bits) - 1);
+  const double sign = bits & 128 ? -1 : 1;
+  if (d == Dtype::float8_e4m3fn ? (bits & 127) == 127 : e == (1 << e_bits) - 1)
+    return d != Dtype::float8_e4m3fn && m == 0 ? sign * INFINITY : NAN;
+  return sign * (e == 0 ? std::ldexp(m, 1 - bias - m_bits) : std::ldexp((1 << m_bits) + m, e - bias - m_bits));
+}
+inline uint8_t float8_bits(Dtype d, double v) {
+  for (int i = 0; i < 256; ++i)
+    if (float8(d, static_cast<uint8_t>(i)) == v) return static_cast<uint8_t>(i);
+  throw std::logic_error("no such float8");
+}
+
+// The nearest value of a float8 format, ties to the even code; overflow saturates, except that e5m2 has infinities.
+inline double round_float8(Dtype d, double v) {
+  int best = -1;
+  for (int i = 0; i < 128; ++i) {  // codes of rising magnitude
+    const double candidate = float8(d, static_cast<uint8_t>(i));
+    if (!std::isfinite(candidate)) break;
+    const double distance = std::fabs(std::fabs(v) - candidate),
+                 so_far = best < 0 ? INFINITY : std::fabs(std::fabs(v) - float8(d, static_cast<uint8_t>(best)));
+    if (distance < so_far || (distance == so_far && i % 2 == 0)) best = i;
+  }
+  const double largest = float8(d, static_cast<uint8_t>(best)),
+               step = largest - float8(d, static_cast<uint8_t>(best - 1));
+  const bool last = !std::isfinite(float8(d, static_cast<uint8_t>(best + 1)));
+  const double magnitude = d == Dtype::float8_e5m2 && last && std::fabs(v) >= largest + step / 2 ? INFINITY : largest;
+  return std::copysign(magnitude, v);
+}
 
 // Memories for one instruction, with element access that shares no code with the cards: plain index arithmetic and
 // plain C++ conversions.
@@ -14,13 +48,14 @@ struct Machine {
   PartitionedMemory sbuf{128, 224 * 1024}, psum{128, 16 * 1024};
   std::vector<std::vector<std::byte>> slots;
   std::vector<std::span<std::byte>> bound;
+  EngineState engines;
 
   explicit Machine(std::vector<size_t> slot_bytes = {}) {
     for (const size_t n : slot_bytes) slots.emplace_back(n);
   }
   CoreMemory memory() {
     bound.assign(slots.begin(), slots.end());
-    return {&sbuf, &psum, bound};
+    return {&sbuf, &psum, bound, &engines};
   }
 
   // Host address of element `i` of `a` in pattern order.
@@ -44,6 +79,12 @@ struct Machine {
     switch (a.dtype) {
       case Dtype::float32: return load<float>(p);
       case Dtype::float64: return load<double>(p);
+      case Dtype::float8_e3m4:
+      case Dtype::float8_e4m3:
+      case Dtype::float8_e5m2:
+      case Dtype::float8_e4m3fn:
+      case Dtype::float8_e8m0fnu: return float8(a.dtype, load<uint8_t>(p));
+      case Dtype::tfloat32: return load<float>(p);
       case Dtype::bfloat16: {
         const uint32_t bits = uint32_t{load<uint16_t>(p)} << 16;
         float f;
@@ -54,8 +95,11 @@ struct Machine {
       case Dtype::uint8:
       case Dtype::boolean: return load<uint8_t>(p);
       case Dtype::int16: return load<int16_t>(p);
+      case Dtype::float4_e2m1fn_x4:
       case Dtype::uint16: return load<uint16_t>(p);
       case Dtype::int32: return load<int32_t>(p);
+      case Dtype::float8_e5m2_x4:
+      case Dtype::float8_e4m3fn_x4:
       case Dtype::uint32: return load<uint32_t>(p);
       case Dtype::int64: return static_cast<double>(load<int64_t>(p));
       default: throw std::logic_error("no such dtype in tests");
@@ -67,6 +111,12 @@ struct Machine {
     switch (a.dtype) {
       case Dtype::float32: return store(p, static_cast<float>(v));
       case Dtype::float64: return store(p, v);
+      case Dtype::float8_e3m4:
+      case Dtype::float8_e4m3:
+      case Dtype::float8_e5m2:
+      case Dtype::float8_e4m3fn:
+      case Dtype::float8_e8m0fnu: return store(p, float8_bits(a.dtype, v));
+      case Dtype::tfloat32: return store(p, static_cast<float>(v));
       case Dtype::bfloat16: {
         const auto f = static_cast<float>(v);
         uint32_t bits;
@@ -77,8 +127,11 @@ struct Machine {
       case Dtype::uint8:
       case Dtype::boolean: return store(p, static_cast<uint8_t>(v));
       case Dtype::int16: return store(p, static_cast<int16_t>(v));
+      case Dtype::float4_e2m1fn_x4:
       case Dtype::uint16: return store(p, static_cast<uint16_t>(v));
       case Dtype::int32: return store(p, static_cast<int32_t>(v));
+      case Dtype::float8_e5m2_x4:
+      case Dtype::float8_e4m3fn_x4:
       case Dtype::uint32: return store(p, static_cast<uint32_t>(v));
       case Dtype::int64: return store(p, static_cast<int64_t>(v));
       default: throw std::logic_error("no such dtype in tests");

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "isa/dma_copy.h"
 #include "tests/isa/machine.h"
 
 namespace trn::test {
@@ -17,6 +18,39 @@ TEST_CASE("tensor_copy rounds floats to the nearest, ties to even") {
   CHECK(m.get(a.dst, 0) == 1);
   CHECK(m.get(a.dst, 1) == 1.015625);
   for (int64_t i = 2; i < a.dst.elements(); ++i) REQUIRE(m.get(a.dst, i) == round_bfloat16(m.get(a.src, i)));
+}
+
+TEST_CASE("engines and DMA cast to every float8 format by rounding to nearest") {
+  using namespace example;
+  Machine m({1 << 18});
+  for (const Dtype d : {Dtype::float8_e3m4, Dtype::float8_e4m3, Dtype::float8_e5m2, Dtype::float8_e4m3fn}) {
+    INFO(name(d));
+    const Access x = sbuf(64, 40), narrow = sbuf(64, 40, d, 512), back = sbuf(64, 40, Dtype::float32, 1024);
+    Access stored = hbm(64, 40, d);
+    m.fill(x, [n = Noise(5)](int64_t i) mutable { return n() * std::ldexp(1.0, static_cast<int>(i % 30) - 12); });
+    TensorCopy::run({narrow, x}, m.memory());
+    DmaCopy::run({.dst = stored, .src = x}, m.memory());
+    TensorCopy::run({back, narrow}, m.memory());
+    for (int64_t i = 0; i < x.elements(); ++i) {
+      const double want = round_float8(d, m.get(x, i));
+      REQUIRE(m.get(narrow, i) == want);
+      REQUIRE(m.get(stored, i) == want);
+      REQUIRE(m.get(back, i) == want);
+    }
+  }
+}
+
+TEST_CASE("tfloat32 keeps ten bits of mantissa") {
+  using namespace example;
+  Machine m;
+  const Access x = sbuf(64, 40), narrow = sbuf(64, 40, Dtype::tfloat32, 512);
+  m.fill(x, Noise(6));
+  TensorCopy::run({narrow, x}, m.memory());
+  for (int64_t i = 0; i < x.elements(); ++i) {
+    int exponent;
+    const double significand = std::frexp(m.get(x, i), &exponent);
+    REQUIRE(m.get(narrow, i) == std::ldexp(std::nearbyint(std::ldexp(significand, 11)), exponent - 11));
+  }
 }
 
 TEST_CASE("tensor_copy converts between kinds") {

@@ -186,6 +186,40 @@ TEST_CASE("floats become integers by rounding to even and saturating; NaN become
   CHECK(as(Dtype::boolean, kNan) == 1);
 }
 
+TEST_CASE("OCP's float8 and its scale follow their definitions") {
+  // e4m3fn: bias 7, no infinity, S.1111.111 is NaN.
+  std::vector<double> finite;
+  for (int code = 0; code < 256; ++code) {
+    const int e = code >> 3 & 15, m = code & 7;
+    const double magnitude = e == 0 ? std::ldexp(m, -9) : std::ldexp(8 + m, e - 10);
+    const float got = read_one(Dtype::float8_e4m3fn, static_cast<uint64_t>(code));
+    if ((code & 127) == 127) {
+      CHECK(got != got);
+      continue;
+    }
+    CHECK(got == (code & 128 ? -magnitude : magnitude));
+    CHECK(write_one(Dtype::float8_e4m3fn, got) == static_cast<uint64_t>(code));
+    if (code < 128) finite.push_back(magnitude);
+  }
+  for (size_t i = 0; i + 1 < finite.size(); ++i) {  // ties to the even code, everything else to the nearest
+    const double middle = (finite[i] + finite[i + 1]) / 2;
+    CHECK(write_one(Dtype::float8_e4m3fn, static_cast<float>(middle)) == (i % 2 ? i + 1 : i));
+    CHECK(write_one(Dtype::float8_e4m3fn, std::nextafter(static_cast<float>(middle), 0.0f)) == i);
+    CHECK(write_one(Dtype::float8_e4m3fn, std::nextafter(static_cast<float>(middle), 1e9f)) == i + 1);
+  }
+  CHECK(write_one(Dtype::float8_e4m3fn, 1e9f) == 0x7E);
+  CHECK(write_one(Dtype::float8_e4m3fn, -kInf) == 0xFE);
+  CHECK(write_one(Dtype::float8_e4m3fn, kNan) == 0x7F);
+  for (int code = 0; code < 255; ++code) {
+    const float scale = static_cast<float>(std::ldexp(1.0, code - 127));
+    CHECK(read_one(Dtype::float8_e8m0fnu, static_cast<uint64_t>(code)) == scale);
+    CHECK(write_one(Dtype::float8_e8m0fnu, scale) == static_cast<uint64_t>(code));
+    if (code > 0) CHECK(write_one(Dtype::float8_e8m0fnu, scale * 1.25f) == static_cast<uint64_t>(code));
+  }
+  CHECK(write_one(Dtype::float8_e8m0fnu, kNan) == 0xFF);
+  CHECK(write_one(Dtype::float8_e8m0fnu, -1) == 0xFF);
+}
+
 TEST_CASE("bulk conversions of integers are the same for every CPU and stride") {
   auto values = probes();
   for (const float f : {0.5f, 1.5f, 2.5f, -0.5f, 127.5f, 128.5f, -128.5f, 255.5f, 32767.5f, 65535.5f, 2147483520.0f,

@@ -8,6 +8,7 @@ import torch
 
 # Each test process has a machine of its own, because cores belong to one process at a time (libnrt's claims live here).
 os.environ["TRNSIM_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="trnsim-tests-")
+os.environ.setdefault("TRNSIM_STRICT", "1")
 
 
 @pytest.fixture(autouse=True)

@@ -91,7 +91,7 @@ TEST_CASE("a wrong environment is named") {
                                                                       {"NEURON_RT_VISIBLE_CORES", "0,"},
                                                                       {"NEURON_RT_VISIBLE_CORES", "a"},
                                                                       {"NEURON_RT_NUM_CORES", "5"},
-                                                                      {"NEURON_PLATFORM_TARGET_OVERRIDE", "trn3"}}) {
+                                                                      {"NEURON_PLATFORM_TARGET_OVERRIDE", "trn9"}}) {
     const Environment e{{name, value}};
     CHECK(nrt_get_visible_vnc_count(&n) == NRT_INVALID);
     CHECK(last_error().find(name) != std::string::npos);

@@ -25,7 +25,18 @@ Transfer rows(int64_t n, int64_t bytes) {
   return t;
 }
 
-// The last of 16 engines gets its descriptors so much later than the first (HBM source).
+// The packet law alone, with whole numbers: reads flow at once, packets cost 5 ns + bytes / 27.2 (trn2.md section 11),
+// and each engine gets its descriptors 20 ns after the one before.
+const Spec& plain() {
+  static const Spec spec = [] {
+    Spec s = trn2();
+    s.hbm_startup_ns.value = s.hbm_restart_ns.value = 0;
+    s.dma_packet_ns.value = 5;
+    s.dma_stagger_hbm_ns.value = 20;
+    return s;
+  }();
+  return spec;
+}
 constexpr double kLastEngine = 15 * 20;
 
 // Time until each submitted transfer has left, by id.
@@ -33,7 +44,7 @@ std::vector<double> drain(DmaEngines& engines, size_t n) {
   std::vector<double> done(n, -1);
   while (engines.next() != DmaEngines::kNever) {
     const Tick now = engines.next();
-    engines.progress(now, [&](uint32_t id) { done[id] = ns(now); });
+    engines.progress(now, [&](uint32_t id, Tick) { done[id] = ns(now); });
   }
   return done;
 }
@@ -51,19 +62,19 @@ double load_ns(int partitions, int bytes) {
 }  // namespace
 
 TEST_CASE("a lone transfer takes its engine's packets one after another: 5 ns + bytes / 27.2 each") {
-  DmaEngines engines(trn2(), clock_of_trn2());
+  DmaEngines engines(plain(), clock_of_trn2());
   engines.submit(0, 0, rows(128, 2048), 0);
   CHECK(drain(engines, 1)[0] == Approx(8 * (5 + 2048 / 27.2) + kLastEngine).margin(1));
 }
 
 TEST_CASE("packets are at most 4 KiB") {
-  DmaEngines engines(trn2(), clock_of_trn2());
+  DmaEngines engines(plain(), clock_of_trn2());
   engines.submit(0, 0, rows(128, 8192), 0);
   CHECK(drain(engines, 1)[0] == Approx(16 * (5 + 4096 / 27.2) + kLastEngine).margin(1));
 }
 
 TEST_CASE("two busy queues of one engine take turns, packet by packet") {
-  DmaEngines engines(trn2(), clock_of_trn2());
+  DmaEngines engines(plain(), clock_of_trn2());
   engines.submit(0, 0, rows(128, 2048), 0);
   engines.submit(1, 1, rows(128, 2048), 0);
   const auto done = drain(engines, 2);
@@ -72,7 +83,7 @@ TEST_CASE("two busy queues of one engine take turns, packet by packet") {
 }
 
 TEST_CASE("one queue is first come first served") {
-  DmaEngines engines(trn2(), clock_of_trn2());
+  DmaEngines engines(plain(), clock_of_trn2());
   engines.submit(0, 0, rows(128, 2048), 0);
   engines.submit(1, 0, rows(128, 2048), 0);
   const auto done = drain(engines, 2);
@@ -87,10 +98,74 @@ TEST_CASE("a small load takes about two microseconds from trigger to semaphore")
 }
 
 TEST_CASE("large loads approach the engines' 435 GB/s") {
-  const double bytes = 128.0 * 65536;
-  const double gbps = bytes / load_ns(128, 65536);
+  const double bytes = 128.0 * 131072;
+  const double gbps = bytes / load_ns(128, 131072);
   CHECK(gbps > 0.85 * 16 * 27.2);
   CHECK(gbps < 16 * 27.2);
+}
+
+TEST_CASE("HBM reads begin late, and those that were queued by then follow at full rate") {
+  Spec s = plain();
+  s.hbm_startup_ns.value = 500;
+  s.hbm_restart_ns.value = 700;
+  s.hbm_startup_byte_ns.value = 1;  // a large transfer: the caps hold
+  const double one = 8 * (5 + 2048 / 27.2);
+  const auto done_of = [&](double second, double third) {
+    DmaEngines engines(s, clock_of_trn2());
+    engines.submit(0, 0, rows(128, 2048), 0);
+    std::vector<double> done(3, -1);
+    uint32_t next = 1;
+    for (const double at : {second, third}) {
+      const Tick t = clock_of_trn2().from_ns(at);
+      while (engines.next() <= t) {
+        const Tick now = engines.next();
+        engines.progress(now, [&](uint32_t id, Tick) { done[id] = ns(now); });
+      }
+      engines.submit(next++, 0, rows(128, 2048), t);
+    }
+    while (engines.next() != DmaEngines::kNever) {
+      const Tick now = engines.next();
+      engines.progress(now, [&](uint32_t id, Tick) { done[id] = ns(now); });
+    }
+    return done;
+  };
+  const auto together = done_of(10, 20);
+  CHECK(together[0] == Approx(500 + one + kLastEngine).margin(2));
+  CHECK(together[1] - together[0] == Approx(one).margin(2));
+  CHECK(together[2] - together[1] == Approx(one).margin(2));
+  const auto apart = done_of(10, 900);  // the third comes when the first reads are through on every engine
+  CHECK(apart[1] - apart[0] == Approx(one).margin(2));
+  CHECK(apart[2] - apart[1] == Approx(700 + one).margin(2));
+}
+
+TEST_CASE("engines post their semaphore updates one after another") {
+  Spec s = plain();
+  s.dma_stagger_hbm_ns.value = 0;
+  DmaEngines engines(s, clock_of_trn2());
+  engines.submit(0, 0, rows(128, 2048), 0);
+  double posted = -1;
+  while (engines.next() != DmaEngines::kNever)
+    engines.progress(engines.next(), [&](uint32_t, Tick at) { posted = ns(at); });
+  CHECK(posted ==
+        Approx(8 * (5 + 2048 / 27.2) + s.dma_completion_load_ns + 15 * s.dma_completion_interval_ns).margin(8));
+}
+
+TEST_CASE("software descriptors gather neighbours in HBM into 4 KiB packets; stores pay for each chunk") {
+  Transfer load = rows(128, 1024);
+  load.software = true;
+  load.neighbours = 128;
+  DmaEngines engines(plain(), clock_of_trn2());
+  engines.submit(0, 0, load, 0);
+  CHECK(drain(engines, 1)[0] == Approx(2 * (5 + 4096 / 27.2) + kLastEngine).margin(1));
+  Transfer store = load;
+  store.reads_hbm = false;
+  store.writes_hbm = true;
+  store.chunk_bytes = 512;
+  store.chunks = 4;
+  DmaEngines others(plain(), clock_of_trn2());
+  others.submit(0, 0, store, 0);
+  CHECK(drain(others, 1)[0] ==
+        Approx(4 * (8 * plain().dma_chunk_ns + 4096 / 27.2) + 15 * plain().dma_stagger_sbuf_ns).margin(1));
 }
 
 TEST_CASE("time grows with bytes") {

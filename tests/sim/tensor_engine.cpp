@@ -74,3 +74,46 @@ TEST_CASE("one threshold of 3/8 decides") {
   CHECK(rate_after(0.376) == 8);
   CHECK(rate_after(0.374) == 4);
 }
+
+TEST_CASE("at half rate an idle array has a burst of 128 cycles, then every row takes two") {
+  const Clock clock(trn2());
+  TensorEngine engine(trn2(), clock, 4, 0);
+  const auto ignore = [](Tick, int) {};
+  Cost cost;
+  cost.busy = 512 + trn2().pe_fixed_cycles;
+  const auto first = engine.run(0, cost, ignore), second = engine.run(0, cost, ignore);
+  CHECK(clock.to_ns(first.stream_to) == Approx((2 * 512 - 128) / 2.4).margin(2));  // trn2.md: 48 ns shorter
+  CHECK(clock.to_ns(second.stream_to - second.stream_from) == Approx(2 * 512 / 2.4).margin(2));
+}
+
+TEST_CASE("weights load behind a stream, and before it when the array is idle") {
+  const Clock clock(trn2());
+  TensorEngine engine(trn2(), clock, 8, 0);
+  const auto ignore = [](Tick, int) {};
+  Cost weights, stream;
+  weights.preload = 256;  // fp32: two cycles a column
+  stream.busy = 1024 + trn2().pe_fixed_cycles;
+  const auto load = engine.run(0, weights, ignore), product = engine.run(0, stream, ignore);
+  CHECK(clock.to_ns(product.stream_from) == Approx(107).margin(5));    // trn2.md: foreground fp32 LDWEIGHTS
+  CHECK(clock.to_ns(load.end - load.start) == Approx(189).margin(3));  // reported duration
+  engine.run(0, weights, ignore);
+  const auto next = engine.run(0, stream, ignore);
+  CHECK(next.stream_from == product.stream_to);
+}
+
+TEST_CASE("a rate once high drops below 3/8; to rise it takes more") {
+  const Clock clock(trn2());
+  const auto rate_after = [&](double share) {
+    TensorEngine engine(trn2(), clock, 4, 0);
+    int rate = 4;
+    const auto watch = [&](Tick, int eighths) { rate = eighths; };
+    Cost cost;
+    cost.busy = share * 8192 + trn2().pe_fixed_cycles;
+    engine.run(0, cost, watch);
+    cost.busy = 64;
+    engine.run(2 * 8192 + 10, cost, watch);
+    return rate;
+  };
+  CHECK(rate_after(0.379) == 4);  // trn2.md section 10: stays low
+  CHECK(rate_after(0.397) == 8);  // rises
+}

@@ -1,6 +1,7 @@
 # cmake -D ROOT=dir -P includes.cmake: fails when an #include line goes against the arrows
 #   memory <- isa <- sim <- {collectives, traces} <- backend
-# Of sim, traces sees the observer, the ticks and what re-times Programs for a report. Only backend/torch and backend/python see torch or Python.
+# Of sim, traces sees the observer, the ticks and what re-times Programs for a report; traces/replay, which times
+# profiles again, also simulate and work. Only backend/torch and backend/python see torch or Python.
 set(forbidden_memory "isa|sim|collectives|traces|backend|nrt")
 set(forbidden_isa "sim|collectives|traces|backend|nrt")
 set(forbidden_sim "collectives|traces|backend|nrt")
@@ -20,6 +21,9 @@ foreach(folder IN ITEMS memory isa sim collectives traces backend)
     if(folder STREQUAL "traces")
       file(STRINGS ${ROOT}/${file} sim_lines REGEX "#[ \t]*include[ \t]*[<\"]sim/")
       list(FILTER sim_lines EXCLUDE REGEX "sim/(observer|ticks|sensitivity)\\.h")
+      if(file MATCHES "^traces/replay/")
+        list(FILTER sim_lines EXCLUDE REGEX "sim/(simulate|work)\\.h")
+      endif()
       list(APPEND lines ${sim_lines})
     endif()
     foreach(line IN LISTS lines)

@@ -9,8 +9,21 @@ run.write_html("report.html")
 
 from trnsim import _C
 from trnsim._machine import counters, machine, mode, set_threads
+from trnsim._replay import Replay, replay
 from trnsim._run import Run, fidelity, last_run, profile
 
 Error = _C.Error
 
-__all__ = ["Error", "Run", "counters", "fidelity", "last_run", "machine", "mode", "profile", "set_threads"]
+__all__ = [
+    "Error",
+    "Replay",
+    "Run",
+    "counters",
+    "fidelity",
+    "last_run",
+    "machine",
+    "mode",
+    "profile",
+    "replay",
+    "set_threads",
+]

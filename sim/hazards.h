@@ -1,0 +1,30 @@
+#pragma once
+#include "isa/spec.h"
+#include "sim/finding.h"
+
+namespace trn {
+
+class Streams;
+
+// Everything that can be told to be wrong with a Program without its data: the rules of isa/, semaphores, deadlock,
+// races, uninitialised reads, PSUM. At most `most` findings, in Program order per kind; what makes a Program unreadable
+// or unable to run hides what would be found in a run of it. Linear in instructions for Programs of the usual kind.
+Findings find_hazards(const Program& p, const Spec& s, size_t most = 32);
+
+// Its parts. All but the first want a Program that check() accepts.
+Findings find_broken_rules(const Program& p, const Spec& s, size_t most);
+// Waits that no post meets, cycles of waits, counts beyond the largest, full queues, and a sequence that cannot run
+// from front to back.
+Findings find_stuck_waits(const Program& p, const Streams& streams, const Spec& s, size_t most);
+Findings find_races(const Program& p, const Streams& streams, const Spec& s, size_t most);
+Findings find_uninitialised_reads(const Program& p, size_t most);
+Findings find_overlapping_operands(const Program& p, size_t most);
+// Accumulation onto what no matmul started.
+Findings find_psum_misuse(const Program& p, const Spec& s, size_t most);
+// More descriptors than a DMA queue's rings hold.
+Findings find_full_queues(const Program& p, const Streams& streams, const Spec& s, size_t most);
+// Advice: SBUF that is not a Program's to use; engines that meet in one PSUM bank.
+Findings find_reserved_memory(const Program& p, const Spec& s, size_t most);
+Findings find_bank_conflicts(const Program& p, const Streams& streams, const Spec& s, size_t most);
+
+}  // namespace trn

@@ -1,0 +1,226 @@
+#include "sim/order.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace trn {
+
+bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard) {
+  if (row(producer).is_dma || producer.core != consumer.core || producer.engine != consumer.engine) return false;
+  if (hazard == Hazard::write_after_read || hazard == Hazard::registers) return true;
+  return hazard == Hazard::write_after_write && producer.engine == Engine::tensor && !row(consumer).is_dma;
+}
+
+// ---- Streams ----
+
+Streams::Streams(const Program& p) {
+  std::map<uint32_t, uint16_t> issuers, completers;
+  std::vector<uint32_t> completed;
+  places_.reserve(p.instructions.size());
+  const auto number = [](std::map<uint32_t, uint16_t>& known, uint32_t key) {
+    return known.emplace(key, static_cast<uint16_t>(known.size())).first->second;
+  };
+  // Engines complete in a stream of the same number as they issue in; queues follow.
+  constexpr uint32_t kCompute = 0xFF;
+  std::array<uint16_t, 2 * kEngines> issuer_of;
+  issuer_of.fill(0xFFFF);
+  for (uint32_t i = 0; i < p.instructions.size(); ++i) {
+    const Instruction& in = p.instructions[i];
+    const uint32_t engine = in.core * kEngines + static_cast<uint32_t>(in.engine);
+    uint16_t& issuer = issuer_of[engine];
+    if (issuer == 0xFFFF) {
+      issuer = number(issuers, engine);
+      issued_.emplace_back();
+    }
+    const uint16_t completer = number(completers, engine << 8 | (row(in).is_dma ? in.queue : kCompute));
+    if (completed.size() <= completer) completed.resize(completer + 1u);
+    places_.push_back({issuer, completer, static_cast<uint32_t>(issued_[issuer].size()), completed[completer]++});
+    issued_[issuer].push_back(i);
+    if (in.update == Instruction::kNoUpdate) continue;
+    if (posts_.size() <= in.update) posts_.resize(in.update + 1u);
+    posts_[in.update].push_back(i);
+  }
+  completers_ = static_cast<int>(completers.size());
+}
+
+std::span<const uint32_t> Streams::posts(uint16_t semaphore) const {
+  if (semaphore >= posts_.size()) return {};
+  return posts_[semaphore];
+}
+
+// ---- EagerRun ----
+
+EagerRun::EagerRun(const Program& p, const Streams& s, uint32_t held, bool reading)
+    : p_(p), streams_(s), held_(held), reading_(reading) {
+  next_.resize(static_cast<size_t>(s.issuers()));
+  blocked_.resize(static_cast<size_t>(s.completers()));
+  size_t semaphores = s.semaphores();
+  for (const Wait& w : p.waits) semaphores = std::max<size_t>(semaphores, w.semaphore + 1u);
+  values_.resize(semaphores);
+  waiting_.resize(semaphores);
+  for (int i = s.issuers(); i-- > 0;) ready_.push_back(static_cast<uint16_t>(i));
+  while (!ready_.empty()) {
+    const int issuer = ready_.back();
+    ready_.pop_back();
+    advance(issuer);
+  }
+}
+
+void EagerRun::advance(int issuer) {
+  uint32_t& next = next_[static_cast<size_t>(issuer)];
+  const auto mine = streams_.issued_by(issuer);
+  for (; next < mine.size() && issuer != stopped_; ++next) {
+    const Instruction& in = p_.instructions[mine[next]];
+    for (const Wait& w : p_.waits_of(in))
+      if (values_[w.semaphore] < w.value) {
+        waiting_[w.semaphore].push_back(static_cast<uint16_t>(issuer));
+        return;
+      }
+    complete(mine[next]);
+    // An engine that has not read its operands starts nothing else.
+    if (mine[next] == held_ && reading_ && !row(in).is_dma) stopped_ = issuer;
+  }
+}
+
+void EagerRun::complete(uint32_t instruction) {
+  const uint16_t completer = streams_.of(instruction).completer;
+  if (instruction == held_) blocked_[completer] = true;
+  const uint16_t update = p_.instructions[instruction].update;
+  if (blocked_[completer] || update == Instruction::kNoUpdate) return;
+  ++values_[update];
+  ready_.insert(ready_.end(), waiting_[update].begin(), waiting_[update].end());
+  waiting_[update].clear();
+}
+
+bool EagerRun::started(uint32_t instruction) const {
+  const Streams::Place& at = streams_.of(instruction);
+  return at.issued < next_[at.issuer];
+}
+
+uint32_t EagerRun::stuck(int issuer) const {
+  const auto mine = streams_.issued_by(issuer);
+  const uint32_t next = next_[static_cast<size_t>(issuer)];
+  return next < mine.size() ? mine[next] : kNobody;
+}
+
+bool EagerRun::done() const {
+  for (int i = 0; i < streams_.issuers(); ++i)
+    if (stuck(i) != kNobody) return false;
+  return true;
+}
+
+// ---- Order ----
+
+Order::Order(const Program& p, const Streams& s)
+    : p_(p), streams_(s), width_(static_cast<size_t>(s.issuers() + s.completers())) {
+  bool mixed = false;
+  uint32_t rows = 0;
+  post_.resize(p.instructions.size());
+  posters_.resize(s.semaphores());
+  for (uint16_t semaphore = 0; semaphore < s.semaphores(); ++semaphore) {
+    std::map<uint16_t, std::vector<uint32_t>> by_completer;
+    for (const uint32_t i : s.posts(semaphore)) {
+      post_[i] = rows++;
+      by_completer[s.of(i).completer].push_back(i);
+    }
+    for (auto& [completer, posts] : by_completer) posters_[semaphore].push_back(std::move(posts));
+    mixed = mixed || posters_[semaphore].size() > 1;
+  }
+  clocks_.resize(size_t{rows} * width_);
+  start_pass();
+  if (!mixed) return;
+  // Each pass may only add to what is known; in practice the second one finds what there is.
+  constexpr int kMostPasses = 4;
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    const std::vector<uint32_t> known = std::move(guarantees_);
+    for (size_t i = 0; i <= p.instructions.size(); ++i) next();
+    const bool settled = guarantees_ == known;
+    before_ = clocks_;
+    start_pass();
+    if (settled) break;
+  }
+}
+
+void Order::start_pass() {
+  at_ = 0;
+  first_ = true;
+  guarantees_.clear();
+  known_.assign(static_cast<size_t>(streams_.issuers()) * width_, 0);
+  over_.assign(static_cast<size_t>(streams_.completers()) * width_, 0);
+}
+
+void Order::join(uint32_t* into, const uint32_t* other) const {
+  for (size_t k = 0; k < width_; ++k) into[k] = std::max(into[k], other[k]);
+}
+
+// Of one completer's posts, how many can happen before `waiter` starts, and while `without` does not complete.
+uint32_t Order::possible(std::span<const uint32_t> posts, uint32_t waiter, uint32_t without) const {
+  const Streams::Place& w = streams_.of(waiter);
+  const Streams::Place& x = streams_.of(without);
+  const auto issuers = static_cast<size_t>(streams_.issuers());
+  const auto can = [&](uint32_t y) {
+    const Streams::Place& at = streams_.of(y);
+    if (at.issuer == w.issuer && at.issued >= w.issued) return false;
+    if (before_.empty()) return true;
+    const uint32_t* then = post_clock(before_, y);
+    return then[w.issuer] <= w.issued && then[issuers + x.completer] <= x.completed;
+  };
+  return static_cast<uint32_t>(std::partition_point(posts.begin(), posts.end(), can) - posts.begin());
+}
+
+void Order::wait_for(const Wait& w, uint32_t* now) {
+  if (w.value == 0 || w.semaphore >= posters_.size()) return;
+  const auto& posters = posters_[w.semaphore];
+  if (posters.size() == 1) {
+    if (w.value <= posters[0].size()) join(now, post_clock(clocks_, posters[0][w.value - 1]));
+    return;
+  }
+  for (size_t k = 0; k < posters.size(); ++k) {
+    // The posts of this one without which the count stays below the value: a first part of them.
+    const auto needed = [&](uint32_t m) {
+      uint64_t without = m;
+      for (size_t j = 0; j < posters.size(); ++j)
+        if (j != k) without += possible(posters[j], at_, posters[k][m]);
+      return without < w.value;
+    };
+    uint32_t low = 0, high = static_cast<uint32_t>(posters[k].size());
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      needed(middle) ? low = middle + 1 : high = middle;
+    }
+    while (low > 0 && posters[k][low - 1] >= at_) --low;
+    guarantees_.push_back(low);
+    if (low > 0) join(now, post_clock(clocks_, posters[k][low - 1]));
+  }
+}
+
+void Order::next() {
+  if (!std::exchange(first_, false)) {
+    const Streams::Place& at = streams_.of(at_);
+    uint32_t* now = &known_[at.issuer * width_];
+    uint32_t* over = &over_[at.completer * width_];
+    now[at.issuer] = at.issued + 1;
+    join(over, now);
+    over[static_cast<size_t>(streams_.issuers()) + at.completer] = at.completed + 1;
+    if (p_.instructions[at_].update != Instruction::kNoUpdate)
+      std::copy_n(over, width_, &clocks_[size_t{post_[at_]} * width_]);
+    ++at_;
+  }
+  if (at_ >= p_.instructions.size()) return;
+  uint32_t* now = &known_[streams_.of(at_).issuer * width_];
+  for (const Wait& w : p_.waits_of(p_.instructions[at_])) wait_for(w, now);
+}
+
+bool Order::is_over(uint32_t earlier, bool written) const {
+  const Streams::Place& e = streams_.of(earlier);
+  if (!written && !row(p_.instructions[earlier]).is_dma)
+    return known_[streams_.of(at_).issuer * width_ + e.issuer] > e.issued;
+  return completed(e.completer) > e.completed;
+}
+
+uint32_t Order::completed(int completer) const {
+  return known_[streams_.of(at_).issuer * width_ + static_cast<size_t>(streams_.issuers() + completer)];
+}
+
+}  // namespace trn

@@ -1,0 +1,107 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isa/dispatch.h"
+
+namespace trn {
+
+enum class Hazard : uint8_t { read_after_write, write_after_read, write_after_write, registers };
+
+// Whether program order on one engine already gives what the dependence asks for. Engines read their operands before
+// they start the next instruction, and the tensor engine's writes to PSUM land in order (accumulation relies on it).
+bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard);
+
+// The sequences that a core keeps: each engine starts its instructions in order, and completes them in order; a DMA
+// queue completes in order what one engine put into it. Two engines that feed one queue are two sequences: nobody knows
+// who comes first.
+class Streams {
+ public:
+  struct Place {
+    uint16_t issuer, completer;
+    uint32_t issued, completed;  // from 0, in its issuer and its completer
+  };
+
+  explicit Streams(const Program& p);
+
+  const Place& of(uint32_t instruction) const { return places_[instruction]; }
+  int issuers() const { return static_cast<int>(issued_.size()); }
+  int completers() const { return completers_; }
+  std::span<const uint32_t> issued_by(int issuer) const { return issued_[static_cast<size_t>(issuer)]; }
+  // Instructions that post a semaphore, in Program order.
+  std::span<const uint32_t> posts(uint16_t semaphore) const;
+  size_t semaphores() const { return posts_.size(); }
+
+ private:
+  std::vector<Place> places_;
+  std::vector<std::vector<uint32_t>> issued_, posts_;
+  int completers_ = 0;
+};
+
+// The run in which everything happens as soon as it may, except what is held back. Semaphores only rise, so what does
+// not happen in it happens in no other.
+class EagerRun {
+ public:
+  static constexpr uint32_t kNobody = 0xFFFFFFFF;
+
+  // `held` never completes; with `reading` it never gets as far as having read its operands.
+  EagerRun(const Program& p, const Streams& s, uint32_t held = kNobody, bool reading = false);
+
+  bool started(uint32_t instruction) const;
+  // The next instruction of an issuer that cannot start; kNobody if all of them did.
+  uint32_t stuck(int issuer) const;
+  uint32_t value(uint16_t semaphore) const { return values_[semaphore]; }
+  bool done() const;
+
+ private:
+  void advance(int issuer);
+  void complete(uint32_t instruction);
+
+  const Program& p_;
+  const Streams& streams_;
+  uint32_t held_;
+  bool reading_;
+  int stopped_ = -1;  // issuer that is held
+  std::vector<uint32_t> next_, values_;
+  std::vector<std::vector<uint16_t>> waiting_;  // issuers, by semaphore
+  std::vector<bool> blocked_;                   // completers behind what is held
+  std::vector<uint16_t> ready_;
+};
+
+// What is certainly over when an instruction starts, in every run that the semaphores allow. Walks the Program from
+// front to back, which must be an order in which it can run. A wait S >= v tells that a post happened if the count
+// cannot reach v without it; where several streams post one semaphore that is decided from what an earlier pass found.
+class Order {
+ public:
+  Order(const Program& p, const Streams& s);
+
+  // Moves to the next instruction, the first one at the first call.
+  void next();
+  // Is `earlier`'s use of an operand over when the current instruction starts? Never wrongly says yes.
+  bool is_over(uint32_t earlier, bool written) const;
+  // How many instructions of a completer are certainly complete when the current one starts.
+  uint32_t completed(int completer) const;
+
+ private:
+  const uint32_t* post_clock(const std::vector<uint32_t>& clocks, uint32_t instruction) const {
+    return &clocks[size_t{post_[instruction]} * width_];
+  }
+  void start_pass();
+  void wait_for(const Wait& w, uint32_t* now);
+  uint32_t possible(std::span<const uint32_t> posts, uint32_t waiter, uint32_t without) const;
+  void join(uint32_t* into, const uint32_t* other) const;
+
+  const Program& p_;
+  const Streams& streams_;
+  size_t width_;
+  std::vector<std::vector<std::vector<uint32_t>>> posters_;  // by semaphore, by completer that posts it
+  std::vector<uint32_t> post_;                               // by instruction: row of its clock
+  std::vector<uint32_t> clocks_, before_;                    // at posts; of the pass before
+  std::vector<uint32_t> known_, over_;                       // per issuer, per completer: rows of width_
+  std::vector<uint32_t> guarantees_;
+  uint32_t at_ = 0;
+  bool first_ = true;
+};
+
+}  // namespace trn
