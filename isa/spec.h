@@ -77,8 +77,7 @@ struct Spec {
   Number dma_completion_load_ns, dma_completion_store_ns, dma_completion_interval_ns;
   Number dma_swdge_build_ns, dma_swdge_interval_ns, dma_swdge_trigger_ns, dma_swdge_first_packet_sbuf_ns,
       dma_swdge_first_packet_hbm_ns, dma_queue_depth, dma_queue_stall_ns, dma_ring_descriptors;
-  Number hbm_stack_bytes_per_ns, hbm_startup_byte_ns, hbm_startup_ns, hbm_startup_packet_bytes, hbm_startup_blocking,
-      hbm_restart_ns;
+  Number hbm_stack_bytes_per_ns, hbm_startup_byte_ns, hbm_startup_ns, hbm_startup_packet_bytes, hbm_restart_ns;
 
   // Sequencers, semaphores and Program overhead.
   Number sequencer_issue_ns, sequencer_queue_depth, sequencer_compute_gap_ns;

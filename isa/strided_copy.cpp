@@ -68,7 +68,7 @@ void copy_strided(int64_t count, std::byte* dst, ptrdiff_t dst_step, const std::
 
 void copy_run(int size, int64_t count, std::byte* dst, ptrdiff_t dst_step, const std::byte* src, ptrdiff_t src_step) {
   if (dst_step == size && src_step == size) {
-    std::memcpy(dst, src, count * size);
+    std::memmove(dst, src, count * size);
     return;
   }
   switch (size) {
@@ -230,7 +230,7 @@ void copy_nest(const CopyNest& nest, int size, std::byte* dst, const std::byte* 
     const int64_t bytes = n.count[i] * size;
     remove(n, i);
     if (bytes > 8 || (bytes & (bytes - 1)) != 0)
-      return for_nest(n, dst, src, [bytes](std::byte* d, const std::byte* s) { std::memcpy(d, s, bytes); });
+      return for_nest(n, dst, src, [bytes](std::byte* d, const std::byte* s) { std::memmove(d, s, bytes); });
     size = static_cast<int>(bytes);  // short runs are elements of a wider type
   }
   const int i = find(n, size, -1), j = find(n, -1, size);

@@ -5,6 +5,13 @@ namespace {
 
 Operand operand(const Term& x) { return {.tile = x.access, .immediate = x.immediate}; }
 
+// Room for one intermediate result of an instruction that writes `dst`.
+Tile like(TileBuilder& t, const Access& dst, Dtype dtype) {
+  std::vector<int64_t> free;
+  for (int i = 1; i < dst.ndim; ++i) free.push_back(dst.dims[i].count);
+  return t.sbuf(static_cast<int>(dst.partitions()), dtype, free);
+}
+
 Engine engine_for(AluOp op) { return info(op).engines.has(Engine::vector) ? Engine::vector : Engine::gpsimd; }
 
 }  // namespace
@@ -32,6 +39,12 @@ void tensor_step(TileBuilder& t, const Access& dst, const Access& data, const Sc
     a.data2 = reverse ? data : other;
     a.op = op;
     t.emit<TensorTensor>(engine_for(op), a);
+    return;
+  }
+  if (info(first.op).is_bitvec || info(op).is_bitvec) {  // scalar_tensor_tensor is arithmetic
+    const Tile between = like(t, dst, data.dtype);
+    scalar_steps(t, between, data, first);
+    tensor_step(t, dst, between, {}, op, other, reverse);
     return;
   }
   ScalarTensorTensor::Args a;

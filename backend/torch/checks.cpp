@@ -68,8 +68,7 @@ void require_fits(const IValue& number, c10::ScalarType dtype) {
                  at::kHalf, at::kBFloat16, at::kBool);
 }
 bool value_fits(const Handle& op, Stack& stack) {
-  if (const IValue* value = argument_named(op, stack, "value"))
-    require_fits(*value, self_of(op, stack).scalar_type());
+  if (const IValue* value = argument_named(op, stack, "value")) require_fits(*value, self_of(op, stack).scalar_type());
   return false;
 }
 // Fills of narrow floats go through float32.
@@ -96,7 +95,8 @@ bool divisor_is_not_zero(const Handle& op, Stack& stack) {
   if (!is_whole(self) || !is_whole(divisor)) return false;
   const bool known = !divisor.isTensor() || is_cpu_scalar(*divisor.toTensor().unsafeGetTensorImpl());
   if (!known || (self.isTensor() && self.toTensor().numel() == 0)) return false;
-  const HostNumber n = divisor.isTensor() ? cpu_scalar(*divisor.toTensor().unsafeGetTensorImpl()) : host_number(divisor);
+  const HostNumber n =
+      divisor.isTensor() ? cpu_scalar(*divisor.toTensor().unsafeGetTensorImpl()) : host_number(divisor);
   TORCH_CHECK(n.whole != 0, "ZeroDivisionError");
   return false;
 }
@@ -141,8 +141,8 @@ bool multinomial(const Handle& op, Stack& stack) {
   const Tensor p = self_of(op, stack);
   const int64_t samples = argument(op, stack, 1).toInt();
   TORCH_CHECK(p.dim() == 1 || p.dim() == 2, "prob_dist must be 1 or 2 dim");
-  TORCH_CHECK(c10::isFloatingType(p.scalar_type()), "multinomial only supports floating-point dtypes for input, got: ",
-              p.scalar_type());
+  TORCH_CHECK(c10::isFloatingType(p.scalar_type()),
+              "multinomial only supports floating-point dtypes for input, got: ", p.scalar_type());
   TORCH_CHECK(samples > 0, "cannot sample n_sample <= 0 samples");
   TORCH_CHECK(argument(op, stack, 2).toBool() || samples <= p.size(-1),
               "cannot sample n_sample > prob_dist.size(-1) samples without replacement");

@@ -135,7 +135,7 @@ TEST_CASE("sequencers take the time of their instructions") {
                  "label_id=0\nc0.tensor label") == Approx(nothing + s.register_op_ns + s.branch_tensor_ns).margin(1));
   CHECK(makespan("c0.gpsimd register_load dst=r0 src=hbm.int32@s1+0[1x1]\nc0.gpsimd register_store "
                  "dst=hbm.int32@s1+4[1x1] src=r0") ==
-        Approx(nothing + s.register_load_ns + s.register_store_ns).margin(1));
+        Approx(nothing + s.program_skew_gpsimd_ns + s.register_load_ns + s.register_store_ns).margin(1));
 }
 
 TEST_CASE("a loop's count may come from memory; time follows what was read") {
@@ -150,8 +150,8 @@ TEST_CASE("a loop's count may come from memory; time follows what was read") {
     times.push_back(ns(simulate(b.p, trn2(), nullptr, {}, loads).makespan));
     CHECK_THROWS_WITH(simulate(b.p, trn2()), Contains("unmodelled") && Contains("TRNSIM_MODE=both"));
   }
-  CHECK(times[0] == Approx(trn2().program_preamble_ns + trn2().program_postamble_ns + trn2().register_load_ns +
-                           trn2().branch_scalar_ns)
+  CHECK(times[0] == Approx(trn2().program_preamble_ns + trn2().program_skew_scalar_ns + trn2().program_postamble_ns +
+                           trn2().register_load_ns + trn2().branch_scalar_ns)
                         .margin(5));
   CHECK(times[1] > times[0]);
   CHECK(times[2] > times[1]);

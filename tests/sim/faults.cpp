@@ -180,10 +180,9 @@ const Planted kFaults[] = {
     {race, "two engines on some of the same partitions", kRound, "dst=<A> src=<B> wait=s1>=1",
      "dst=<A> src=<A> wait=s0>=1", ""},
 
-    {race, "a round that does not wait for the one before", kLoop, "wait=s1>=0+1*r0", "wait=s1>=0",
-     "#1 dma_copy (DMA queue 0) overwrites what #4 tensor_copy (vector) may still be reading"},
+    {race, "a round that does not wait for the one before", kLoop, "wait=s1>=0+1*r0", "wait=s1>=0", "later #4"},
     {race, "a loop's first load", kLoop, "wait=s0>=1+1*r0", "wait=s0>=0+1*r0", "#4 tensor_copy (vector) reads what #1"},
-    {race, "a loop's last store", kLoop, "1+1*r0,s2>=0+1*r0 post=s2", "1+1*r0 post=s2", "slot 2"},
+    {race, "a loop's last store", kLoop, "1+1*r0,s2>=0+1*r0 post=s1", "1+1*r0 post=s1", "#4"},
     {uninitialised, "what no round has loaded", kLoop, "dst=<A> src=<s0>", "dst=<B> src=<s0>",
      "#4 tensor_copy (vector)"},
     {deadlock, "a round ahead of itself", kLoop, "wait=s1>=0+1*r0", "wait=s1>=1+1*r0", "deadlock"},
