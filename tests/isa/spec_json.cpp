@@ -94,7 +94,8 @@ TEST_CASE("text that is no Spec is refused") {
   CHECK_THAT(complaint(std::string("\xFF\xFE")), Contains("not JSON"));
   CHECK_THAT(complaint(Json::array()), Contains("JSON object"));
   CHECK_THAT(complaint(Json{{"numbers", Json::object()}}), Contains("\"name\" is missing"));
-  CHECK_THAT(complaint(Json{{"base", "trn9"}, {"numbers", Json::object()}}), Contains("must be one of trn1, inf2, trn2, trn3"));
+  CHECK_THAT(complaint(Json{{"base", "trn9"}, {"numbers", Json::object()}}),
+             Contains("must be one of trn1, inf2, trn2, trn3"));
   CHECK_THAT(complaint(Json{{"base", "trn2"}}), Contains("\"numbers\""));
   CHECK_THAT(complaint(Json{{"base", "trn2"}, {"numbers", Json::object()}, {"generation", "gpu"}}),
              Contains("trn1, trn2 or trn3"));
