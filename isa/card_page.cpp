@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "isa/assembly.h"
+#include "isa/by_engine.h"
 #include "isa/isa.h"
 #include "isa/table.h"
 
@@ -90,11 +91,6 @@ constexpr std::array<MakePage, sizeof...(C)> pages(std::type_identity<std::tuple
 }
 constexpr auto kPages = pages(std::type_identity<Isa>{});
 
-double ghz(Engine e, const Spec& s) {
-  const Number* clocks[] = {&s.tensor_ghz, &s.vector_ghz, &s.scalar_ghz, &s.gpsimd_ghz, &s.sync_ghz};
-  return *clocks[static_cast<int>(e)];
-}
-
 std::string shown(double v) {
   std::ostringstream out;
   out.precision(6);
@@ -125,7 +121,7 @@ std::string time_of(const ExampleDoc& e, bool is_dma, const Spec& s) {
     return std::to_string(t.rows) + " rows x " + std::to_string(t.chunks) + " x " + std::to_string(t.chunk_bytes) +
            " bytes, descriptors by " + (t.software ? "software" : "hardware");
   }
-  const double clock = ghz(e.engine, s);
+  const double clock = by_engine::ghz(e.engine, s);
   std::string text = "busy " + shown(e.cost.busy) + " cycles = " + shown(e.cost.busy / clock) + " ns, done after " +
                      shown(e.cost.latency / clock) + " ns";
   if (e.cost.table_load) text += ", plus an activation table load where the last one differs";
@@ -252,7 +248,7 @@ std::string card_json(std::string_view wanted, const Spec& s) {
     if (!e.rule.empty()) j["rule"] = e.rule;
     if (e.rule.empty() && c.is_dma) j["transfer"] = time_of(e, true, machine);
     if (e.rule.empty() && !c.is_dma) {
-      const double clock = ghz(e.engine, machine);
+      const double clock = by_engine::ghz(e.engine, machine);
       j["busy_cycles"] = e.cost.busy;
       j["busy_ns"] = e.cost.busy / clock;
       j["latency_ns"] = e.cost.latency / clock;

@@ -1,14 +1,14 @@
 #include "isa/control.h"
 
+#include "isa/by_engine.h"
 #include "isa/dma_kernel.h"
 #include "isa/rules.h"
 
 namespace trn::control {
 
 Cost cost(double ns, Engine e, const Spec& s) {
-  const std::array<double, kEngines> ghz{s.tensor_ghz, s.vector_ghz, s.scalar_ghz, s.gpsimd_ghz, s.sync_ghz};
   Cost c;
-  c.busy = c.latency = ns * ghz[static_cast<size_t>(e)];
+  c.busy = c.latency = ns * by_engine::ghz(e, s);
   c.control = true;
   return c;
 }

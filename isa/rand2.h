@@ -2,7 +2,6 @@
 #include <tuple>
 #include <vector>
 
-#include "isa/engine_cost.h"
 #include "isa/examples.h"
 #include "isa/random_kernels.h"
 #include "isa/rules.h"
@@ -42,10 +41,7 @@ struct Rand2 {
     return {};
   }
 
-  static Cost cost(const Args& a, Engine, const Spec& s) {
-    const auto n = static_cast<double>(a.dst.free_elements());
-    return engine_cost::vector(n / s.vector_rate_random, s.vector_copy_latency_ns, s.vector_copy_overhead_ns, s);
-  }
+  static Cost cost(const Args& a, Engine e, const Spec& s) { return random_cost(a.dst, e, s, s.vector_rate_random); }
 
   static void run(const Args& a, const CoreMemory& m) { run_uniform(a.dst, a.min, a.max, m); }
 

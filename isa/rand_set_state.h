@@ -2,7 +2,6 @@
 #include <tuple>
 #include <vector>
 
-#include "isa/engine_cost.h"
 #include "isa/examples.h"
 #include "isa/random_kernels.h"
 #include "isa/rules.h"
@@ -32,11 +31,7 @@ struct RandSetState {
     return random_state("src_seeds", a.src_seeds, e, s, true);
   }
 
-  static Cost cost(const Args& a, Engine e, const Spec& s) {
-    const auto n = static_cast<double>(a.src_seeds.free_elements());
-    if (e == Engine::gpsimd) return engine_cost::gpsimd(n, s);
-    return engine_cost::vector(n, s.vector_copy_latency_ns, s.vector_copy_overhead_ns, s);
-  }
+  static Cost cost(const Args& a, Engine e, const Spec& s) { return random_cost(a.src_seeds, e, s); }
 
   static void run(const Args& a, Engine e, const CoreMemory& m) { run_set_state(a.src_seeds, e, m); }
 

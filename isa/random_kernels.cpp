@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "isa/engine_cost.h"
 #include "isa/engine_state.h"
 #include "isa/rows.h"
 #include "isa/rules.h"
@@ -127,6 +128,12 @@ void run_get_state(const Access& words, Engine e, const CoreMemory& m) {
     const auto value = static_cast<int32_t>(word);
     r.store(p, i, 1, &value);
   });
+}
+
+Cost random_cost(const Access& words, Engine e, const Spec& s, double rate) {
+  const auto n = static_cast<double>(words.free_elements());
+  if (e == Engine::gpsimd) return engine_cost::gpsimd(n, s);
+  return engine_cost::vector(n / rate, s.vector_copy_latency_ns, s.vector_copy_overhead_ns, s);
 }
 
 Verdict rules::random_state(std::string_view field, const Access& a, Engine e, const Spec& s, bool read) {

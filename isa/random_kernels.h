@@ -15,6 +15,9 @@ void run_set_seed(const Access& seed, const CoreMemory& m);
 void run_set_state(const Access& words, Engine e, const CoreMemory& m);
 void run_get_state(const Access& words, Engine e, const CoreMemory& m);
 
+// Time for the words of a tile; `rate`: words per cycle on Vector.
+Cost random_cost(const Access& words, Engine e, const Spec& s, double rate = 1);
+
 namespace rules {
 // uint32 [P, 6] on GpSimd, [P, 24] on Vector.
 Verdict random_state(std::string_view field, const Access& a, Engine e, const Spec& s, bool read);

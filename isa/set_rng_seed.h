@@ -2,7 +2,6 @@
 #include <tuple>
 #include <vector>
 
-#include "isa/engine_cost.h"
 #include "isa/examples.h"
 #include "isa/random_kernels.h"
 #include "isa/rules.h"
@@ -33,10 +32,7 @@ struct SetRngSeed {
     return {};
   }
 
-  static Cost cost(const Args& a, Engine, const Spec& s) {
-    return engine_cost::vector(static_cast<double>(a.src_seeds.free_elements()), s.vector_copy_latency_ns,
-                               s.vector_copy_overhead_ns, s);
-  }
+  static Cost cost(const Args& a, Engine e, const Spec& s) { return random_cost(a.src_seeds, e, s); }
 
   static void run(const Args& a, const CoreMemory& m) { run_set_seed(a.src_seeds, m); }
 

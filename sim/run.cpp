@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "isa/by_engine.h"
 #include "memory/error.h"
 
 namespace trn {
@@ -14,28 +15,18 @@ Run::Run(const Work& w, const Spec& s, Observer* observer, const SimOptions& opt
       options_(options),
       post_latency_(clock_.from_ns(s.semaphore_post_ns)),
       queue_stall_(clock_.from_ns(s.dma_queue_stall_ns)) {
-  const std::array<double, kEngines> ghz{s.tensor_ghz, s.vector_ghz, s.scalar_ghz, s.gpsimd_ghz, s.sync_ghz};
-  const std::array<double, kEngines> wait_ns{s.semaphore_wait_tensor_ns, s.semaphore_wait_vector_ns,
-                                             s.semaphore_wait_vector_ns, s.semaphore_wait_vector_ns,
-                                             s.semaphore_wait_sync_ns};
-  const std::array<double, kEngines> gap_ns{s.sequencer_gap_tensor_ns, s.sequencer_gap_vector_ns,
-                                            s.sequencer_gap_scalar_ns, s.sequencer_gap_gpsimd_ns,
-                                            s.sequencer_gap_sync_ns};
   const std::array<double, kEngines> skew_ns{0, 0, s.program_skew_scalar_ns, s.program_skew_gpsimd_ns, 0};
-  const std::array<double, kEngines> doorbell_ns{s.doorbell_tensor_ns, s.doorbell_vector_ns, s.doorbell_scalar_ns,
-                                                 s.doorbell_gpsimd_ns, s.doorbell_sync_ns};
   streams_.resize(static_cast<size_t>(w.cores) * kEngines);
   for (size_t i = 0; i < streams_.size(); ++i) {
-    const size_t e = i % kEngines;
+    const auto e = static_cast<Engine>(i % kEngines);
     Stream& st = streams_[i];
-    const Tick start = clock_.from_ns(skew_ns[e] + (options.program_overhead ? s.program_preamble_ns : 0.0));
-    st.cycle_ticks = clock_.ticks_per_ns / ghz[e];
-    st.wait_latency = clock_.from_ns(wait_ns[e]);
-    st.event_latency =
-        static_cast<Engine>(e) == Engine::tensor ? clock_.from_ns(s.semaphore_wait_event_tensor_ns) : st.wait_latency;
-    st.gap = clock_.from_ns(gap_ns[e]);
-    st.compute_gap = static_cast<Engine>(e) == Engine::scalar ? clock_.from_ns(s.sequencer_compute_gap_ns) : st.gap;
-    st.doorbell = clock_.from_ns(doorbell_ns[e]);
+    const Tick start = clock_.from_ns(skew_ns[i % kEngines] + (options.program_overhead ? s.program_preamble_ns : 0.0));
+    st.cycle_ticks = clock_.ticks_per_ns / by_engine::ghz(e, s);
+    st.wait_latency = clock_.from_ns(by_engine::semaphore_wait_ns(e, s));
+    st.event_latency = e == Engine::tensor ? clock_.from_ns(s.semaphore_wait_event_tensor_ns) : st.wait_latency;
+    st.gap = clock_.from_ns(by_engine::sequencer_gap_ns(e, s));
+    st.compute_gap = e == Engine::scalar ? clock_.from_ns(s.sequencer_compute_gap_ns) : st.gap;
+    st.doorbell = clock_.from_ns(by_engine::doorbell_ns(e, s));
     st.free = st.control_free = st.software_free = st.pipe_free = st.busy_to = start;
     st.handed.assign(std::max<size_t>(1, static_cast<size_t>(s.sequencer_queue_depth)), DmaEngines::kNone);
   }

@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "isa/by_engine.h"
+
 namespace trn::compiler {
 namespace {
-
-double ghz(Engine e, const Spec& s) {
-  const Number* const clocks[] = {&s.tensor_ghz, &s.vector_ghz, &s.scalar_ghz, &s.gpsimd_ghz, &s.sync_ghz};
-  return *clocks[static_cast<int>(e)];
-}
-
-double semaphore_ns(Engine e, const Spec& s) {
-  if (e == Engine::tensor) return s.semaphore_wait_tensor_ns;
-  return e == Engine::sync ? s.semaphore_wait_sync_ns : s.semaphore_wait_vector_ns;
-}
 
 IssueCost dma_cost(const Transfer& t, const Spec& s) {
   const double packets = std::max(1.0, std::ceil(static_cast<double>(t.chunk_bytes) / s.dma_max_packet_bytes));
@@ -53,10 +45,11 @@ uint8_t queue_of(Engine e) {
 IssueCost issue_cost(const Program& p, const Instruction& i, const Spec& s) {
   const Cost cost = row(i).cost(p.raw_args(i), i.engine, s);
   if (row(i).is_dma) return dma_cost(cost.transfer, s);
-  const double cycle = 1 / ghz(i.engine, s);
+  const double cycle = 1 / by_engine::ghz(i.engine, s);
   IssueCost c{};
   c.busy = static_cast<float>(std::max(cost.busy, cost.preload) * cycle);
-  c.latency = static_cast<float>(cost.latency * cycle + s.semaphore_post_ns + semaphore_ns(i.engine, s));
+  c.latency =
+      static_cast<float>(cost.latency * cycle + s.semaphore_post_ns + by_engine::semaphore_wait_ns(i.engine, s));
   if (i.engine == Engine::tensor)
     c.latency = static_cast<float>(c.busy + s.pe_latency_ns + s.semaphore_post_ns + s.semaphore_wait_vector_ns);
   c.table = cost.table_load ? static_cast<int16_t>(cost.table) : int16_t{-1};

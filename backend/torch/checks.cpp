@@ -19,43 +19,29 @@ using c10::IValue;
 using c10::Stack;
 using Handle = c10::OperatorHandle;
 
-const IValue& argument(const Handle& op, const Stack& stack, size_t i) {
-  return stack[stack.size() - op.schema().arguments().size() + i];
-}
-
-const IValue* argument_named(const Handle& op, const Stack& stack, std::string_view name) {
+const IValue* argument_named(const Handle& op, Stack& stack, std::string_view name) {
   const std::optional<int> i = op.schema().argumentIndexWithName(name);
   return i ? &argument(op, stack, static_cast<size_t>(*i)) : nullptr;
 }
 
-Tensor self_of(const Handle& op, const Stack& stack) { return argument(op, stack, 0).toTensor(); }
-
-// Runs the host's kernel on tensors of the host for the error that it raises. Its generator is one that nobody sees.
-void ask_host(const Handle& op, const Stack& stack, Tensor (*instead)(const Tensor&)) {
-  thread_local const at::Generator generator = at::detail::createCPUGenerator();
-  Stack host;
-  for (size_t i = 0; i < op.schema().arguments().size(); ++i) {
-    const IValue& v = argument(op, stack, i);
-    const bool ours = v.isTensor() && v.toTensor().defined() && v.toTensor().device().type() == kNeuron;
-    host.push_back(ours ? IValue(instead(v.toTensor())) : v);
-    if (op.schema().arguments()[i].name() == "generator") host.back() = generator;
-  }
-  op.callBoxed(&host);
-}
+Tensor self_of(const Handle& op, Stack& stack) { return argument(op, stack, 0).toTensor(); }
 
 at::TensorOptions on_host(const Tensor& t) { return at::TensorOptions(at::kCPU).dtype(t.dtype()); }
 Tensor one(const Tensor& t) { return at::ones({1}, on_host(t)); }
-Tensor of_same_sizes(const Tensor& t) { return at::zeros(t.sizes(), on_host(t)); }
+
+c10::ArrayRef<IValue> arguments_of(const Handle& op, const Stack& stack) {
+  return c10::ArrayRef<IValue>(stack).slice(stack.size() - op.schema().arguments().size());
+}
 
 // Parameters of distributions.
 bool distribution(const Handle& op, Stack& stack) {
-  ask_host(op, stack, one);
+  ask_host(op, arguments_of(op, stack), one);
   return false;
 }
 
 // Reductions without an identity, over no elements.
 bool has_elements(const Handle& op, Stack& stack) {
-  if (self_of(op, stack).numel() == 0) ask_host(op, stack, of_same_sizes);
+  if (self_of(op, stack).numel() == 0) ask_host(op, arguments_of(op, stack), host_zeros_like);
   return false;
 }
 
@@ -191,6 +177,20 @@ constexpr Check kChecks[] = {
 };
 
 }  // namespace
+
+void ask_host(const Handle& op, c10::ArrayRef<IValue> arguments, Tensor (*instead)(const Tensor&)) {
+  thread_local const at::Generator generator = at::detail::createCPUGenerator();
+  Stack host;
+  for (const IValue& v : arguments) {
+    const bool ours = v.isTensor() && v.toTensor().defined() && v.toTensor().device().type() == kNeuron;
+    host.push_back(ours ? IValue(instead(v.toTensor())) : v);
+    if (v.isDevice()) host.back() = c10::Device(c10::kCPU);
+    if (op.schema().arguments()[host.size() - 1].name() == "generator") host.back() = generator;
+  }
+  op.callBoxed(&host);
+}
+
+Tensor host_zeros_like(const Tensor& t) { return at::zeros(t.sizes(), on_host(t)); }
 
 Prepare check_for(std::string_view op) {
   for (const Check& c : kChecks)

@@ -3,7 +3,6 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/native/ConvUtils.h>
-#include <ATen/ops/zeros.h>
 #include <Python.h>
 #include <c10/util/SmallVector.h>
 #include <torch/csrc/Exceptions.h>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/torch/checks.h"
 #include "backend/torch/runtime.h"
 
 namespace trn::torch_backend {
@@ -175,16 +175,12 @@ void load_shape_functions() {
 // usual words; not worth much memory.
 void raise_hosts_error(const c10::OperatorHandle& op, const Stack& arguments) {
   constexpr int64_t kMostElements = 1 << 20;
-  Stack stack;
   for (const IValue& v : arguments) {
     if (v.isTensorList() || v.isOptionalTensorList()) return;
     const bool ours = v.isTensor() && v.toTensor().defined() && v.toTensor().device().type() == kNeuron;
     if (ours && v.toTensor().numel() > kMostElements) return;
-    stack.push_back(ours ? IValue(at::zeros(v.toTensor().sizes(), v.toTensor().options().device(c10::kCPU))) : v);
-    if (v.isDevice()) stack.back() = c10::Device(c10::kCPU);
-    if (v.isGenerator()) stack.back() = IValue();
   }
-  op.callBoxed(&stack);
+  ask_host(op, arguments, host_zeros_like);
 }
 
 }  // namespace

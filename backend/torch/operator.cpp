@@ -55,10 +55,9 @@ bool is_element_by_element(const Row& row) {
 }
 
 // Running out of memory is said before much is compiled.
-template <class Entry>
-void refuse_what_never_fits(const Entry& entry) {
+void refuse_what_never_fits(const std::vector<ResultInfo>& results) {
   constexpr int64_t kLarge = int64_t{1} << 28;
-  for (const ResultInfo& r : entry.results)
+  for (const ResultInfo& r : results)
     if (r.written < 0 && r.dtype != c10::ScalarType::Undefined && product(r.sizes) > kLarge)
       at::detail::empty_strided_generic(r.sizes, r.strides, allocator(), kKeys, r.dtype);
 }
@@ -139,7 +138,7 @@ Operator::Entry* Operator::make(const c10::Stack& stack, size_t first, const Sca
   std::unique_ptr<Entry> entry = infer_results(stack, first, scan, resized);
   if (resized) return nullptr;
   entry->key.assign(scan.key.begin(), scan.key.end());
-  refuse_what_never_fits(*entry);
+  refuse_what_never_fits(entry->results);
   if (!std::all_of(entry->results.begin(), entry->results.end(), empty)) {
     try {
       build(*entry, stack.data() + first, scan);

@@ -21,10 +21,6 @@ using at::Tensor;
 using c10::IValue;
 using c10::Stack;
 
-IValue& argument(const c10::OperatorHandle& op, Stack& stack, size_t i) {
-  return stack[stack.size() - op.schema().arguments().size() + i];
-}
-
 bool is_mask(const Tensor& t) { return t.scalar_type() == at::kBool || t.scalar_type() == at::kByte; }
 
 // indices: a boolean mask becomes the index tensors of its true elements; indices on the host go to the device.

@@ -30,6 +30,20 @@ double interval(Dtype dtype, int moving, uint32_t at) {
   return ns(seen.of(at + 1).start - seen.of(at).start);
 }
 
+// The rate in eighths, from `before` on, after a window in which rows streamed for `share` of it.
+int rate_after(int before, double share) {
+  const Clock clock(trn2());
+  TensorEngine engine(trn2(), clock, before, 0);
+  int rate = before;
+  const auto watch = [&](Tick, int eighths) { rate = eighths; };
+  Cost cost;
+  cost.busy = share * 8192 + trn2().pe_fixed_cycles;
+  engine.run(0, cost, watch);
+  cost.busy = 64;
+  engine.run(2 * 8192 + 10, cost, watch);
+  return rate;
+}
+
 }  // namespace
 
 // Measured initiation intervals and latencies: trn2.md sections 2 and 11.
@@ -59,20 +73,8 @@ TEST_CASE("the rate rises after a busy window of 8192 cycles and falls after an 
 }
 
 TEST_CASE("one threshold of 3/8 decides") {
-  const Clock clock(trn2());
-  const auto rate_after = [&](double share) {
-    TensorEngine engine(trn2(), clock, 8, 0);
-    int rate = 8;
-    const auto watch = [&](Tick, int eighths) { rate = eighths; };
-    Cost cost;
-    cost.busy = share * 8192 + trn2().pe_fixed_cycles;
-    engine.run(0, cost, watch);
-    cost.busy = 64;
-    engine.run(2 * 8192 + 10, cost, watch);
-    return rate;
-  };
-  CHECK(rate_after(0.376) == 8);
-  CHECK(rate_after(0.374) == 4);
+  CHECK(rate_after(8, 0.376) == 8);
+  CHECK(rate_after(8, 0.374) == 4);
 }
 
 TEST_CASE("at half rate an idle array has a burst of 128 cycles, then every row takes two") {
@@ -102,18 +104,6 @@ TEST_CASE("weights load behind a stream, and before it when the array is idle") 
 }
 
 TEST_CASE("a rate once high drops below 3/8; to rise it takes more") {
-  const Clock clock(trn2());
-  const auto rate_after = [&](double share) {
-    TensorEngine engine(trn2(), clock, 4, 0);
-    int rate = 4;
-    const auto watch = [&](Tick, int eighths) { rate = eighths; };
-    Cost cost;
-    cost.busy = share * 8192 + trn2().pe_fixed_cycles;
-    engine.run(0, cost, watch);
-    cost.busy = 64;
-    engine.run(2 * 8192 + 10, cost, watch);
-    return rate;
-  };
-  CHECK(rate_after(0.379) == 4);  // trn2.md section 10: stays low
-  CHECK(rate_after(0.397) == 8);  // rises
+  CHECK(rate_after(4, 0.379) == 4);  // trn2.md section 10: stays low
+  CHECK(rate_after(4, 0.397) == 8);  // rises
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "isa/bn_aggr.h"
+#include "isa/by_engine.h"
 #include "isa/control.h"
 #include "isa/engine_cost.h"
 #include "isa/reciprocal.h"
@@ -105,19 +106,18 @@ Cost copy(const Decoded& d) {
   return TensorCopy::cost(a, d.engine, d.s);
 }
 
-Cost reduce(const Decoded& d) {
-  if (d.engine == Engine::gpsimd) return engine_cost::gpsimd(elements(d.src), d.s);
-  TensorReduce::Args a;
+// A card of one tile: dst and data.
+template <class C>
+Cost of_one_tile(const Decoded& d) {
+  typename C::Args a;
   a.dst = d.dst;
   a.data = d.src;
-  return TensorReduce::cost(a, d.engine, d.s);
+  return C::cost(a, d.engine, d.s);
 }
 
-Cost tensor_scalar(const Decoded& d) {
-  TensorScalar::Args a;
-  a.dst = d.dst;
-  a.data = d.src;
-  return TensorScalar::cost(a, d.engine, d.s);
+Cost reduce(const Decoded& d) {
+  if (d.engine == Engine::gpsimd) return engine_cost::gpsimd(elements(d.src), d.s);
+  return of_one_tile<TensorReduce>(d);
 }
 
 Cost tensor_tensor(const Decoded& d) {
@@ -133,13 +133,6 @@ Cost scan(const Decoded& d) {
   TensorTensorScan::Args a;
   a.dst = d.dst;
   return TensorTensorScan::cost(a, d.engine, d.s);
-}
-
-Cost reciprocal(const Decoded& d) {
-  Reciprocal::Args a;
-  a.dst = d.dst;
-  a.data = d.src;
-  return Reciprocal::cost(a, d.engine, d.s);
 }
 
 Cost bn_aggr(const Decoded& d) {
@@ -160,26 +153,19 @@ Cost on_gpsimd(const Decoded& d) {
   return d.engine == Engine::gpsimd ? engine_cost::gpsimd(elements(d.dst), d.s) : copy(d);
 }
 
-using EngineNumbers = std::array<double, kEngines>;
-
 // The sequencer is free for the next instruction of its own after a gap.
 Cost event(const Decoded& d) {
   const Spec& s = d.s;
-  const EngineNumbers ns{s.event_semaphore_tensor_ns, s.event_semaphore_vector_ns, s.event_semaphore_scalar_ns,
-                         s.event_semaphore_gpsimd_ns, s.event_semaphore_sync_ns};
-  const EngineNumbers gap{s.sequencer_gap_tensor_ns, s.sequencer_gap_vector_ns, s.sequencer_gap_scalar_ns,
-                          s.sequencer_gap_gpsimd_ns, s.sequencer_gap_sync_ns};
-  const auto e = static_cast<size_t>(d.engine);
-  Cost c = control::cost(ns[e], d.engine, s);
-  c.busy = control::cost(ns[e] + gap[e], d.engine, s).busy;
+  const std::array<double, kEngines> all{s.event_semaphore_tensor_ns, s.event_semaphore_vector_ns,
+                                         s.event_semaphore_scalar_ns, s.event_semaphore_gpsimd_ns,
+                                         s.event_semaphore_sync_ns};
+  const double ns = all[static_cast<size_t>(d.engine)];
+  Cost c = control::cost(ns, d.engine, s);
+  c.busy = control::cost(ns + by_engine::sequencer_gap_ns(d.engine, s), d.engine, s).busy;
   return c;
 }
 
-Cost doorbell(const Decoded& d) {
-  const EngineNumbers ns{d.s.doorbell_tensor_ns, d.s.doorbell_vector_ns, d.s.doorbell_scalar_ns, d.s.doorbell_gpsimd_ns,
-                         d.s.doorbell_sync_ns};
-  return control::cost(ns[static_cast<size_t>(d.engine)], d.engine, d.s);
-}
+Cost doorbell(const Decoded& d) { return control::cost(by_engine::doorbell_ns(d.engine, d.s), d.engine, d.s); }
 
 Cost register_load(const Decoded& d) { return control::cost(d.s.register_load_ns, d.engine, d.s); }
 Cost register_store(const Decoded& d) { return control::cost(d.s.register_store_ns, d.engine, d.s); }
@@ -212,12 +198,12 @@ constexpr Row kRows[] = {
     {"MAX", Unit::pipeline, reduce},
     {"FIND_INDEX", Unit::pipeline, reduce},
     {"MATCH_REPLACE", Unit::pipeline, reduce},
-    {"TENSOR_SCALAR", Unit::pipeline, tensor_scalar},
+    {"TENSOR_SCALAR", Unit::pipeline, of_one_tile<TensorScalar>},
     {"TENSOR_TENSOR", Unit::pipeline, tensor_tensor},
     {"SCALAR_TENSOR_TENSOR", Unit::pipeline, tensor_tensor},
     {"TENSOR_SCALAR_TENSOR", Unit::pipeline, tensor_tensor},
     {"TENSOR_TENSOR_SCAN", Unit::pipeline, scan},
-    {"RECIPROCAL", Unit::pipeline, reciprocal},
+    {"RECIPROCAL", Unit::pipeline, of_one_tile<Reciprocal>},
     {"SELECT", Unit::pipeline, select},
     {"COPY_PREDICATED", Unit::pipeline, select},
     {"RANGE_SELECT", Unit::pipeline, select},
