@@ -85,9 +85,13 @@ Cost vector(double cycles, double latency_ns, double overhead_ns, const Spec& s)
 }
 
 Cost copy_on_vector(const Access& dst, const Access& src, const Spec& s) {
-  const bool strided_out_of_psum = src.space == Space::psum && !is_unit_stride(dst);
-  const double more = strided_out_of_psum ? s.vector_psum_strided_latency_ns : 0.0;
-  return vector(vector_cycles(dst, src, s), s.vector_copy_latency_ns + more, s.vector_copy_overhead_ns + more, s);
+  const bool psum = src.space == Space::psum, strided = !is_unit_stride(dst);
+  if (psum && is_subword_strided(dst))
+    return vector(static_cast<double>(dst.free_elements()) * s.vector_subword_psum_cycles_per_element,
+                  s.vector_copy_latency_ns, s.vector_copy_overhead_ns, s);
+  const double more = psum && strided ? s.vector_psum_strided_latency_ns : 0.0;
+  const double overhead = psum ? s.vector_copy_overhead_ns : s.vector_copy_sbuf_overhead_ns;
+  return vector(vector_cycles(dst, src, s), s.vector_copy_latency_ns + more, overhead + more, s);
 }
 
 namespace {
@@ -106,10 +110,16 @@ Cost scalar(const Access& dst, const Access& src, double latency_ns, double over
 }
 }  // namespace
 
+// SBUF gives half its rate to steps of more than 16 bytes (trainium_inferentia2_arch).
 Cost copy_on_scalar(const Access& dst, const Access& src, const Spec& s) {
   const bool half = is_half(dst, s) && is_half(src, s) && is_unit_stride(dst);
-  return scalar(dst, src, s.scalar_copy_latency_ns, s.scalar_copy_overhead_ns, s.scalar_copy_fresh_ns, s,
-                half ? double{s.scalar_rate_16bit} : 1);
+  const bool wide_steps = in_sbuf(src) && std::abs(innermost(src).step) * size_of(src.dtype) > 16;
+  const double rate = wide_steps ? 1 / s.scalar_strided_read_cycles_per_element
+                      : half     ? double{s.scalar_rate_16bit}
+                                 : 1;
+  const double more = in_sbuf(src) ? s.scalar_sbuf_latency_ns : 0.0;
+  return scalar(dst, src, s.scalar_copy_latency_ns + more, s.scalar_copy_overhead_ns + more, s.scalar_copy_fresh_ns, s,
+                rate);
 }
 
 Cost activation(const Access& dst, const Access& data, Activation fn, bool reads_sums, const Spec& s) {

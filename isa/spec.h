@@ -56,7 +56,7 @@ struct Spec {
   // part of the latency that an instruction behind another one does not see.
   Number vector_copy_latency_ns, vector_copy_overhead_ns, vector_scalar_latency_ns, vector_scalar_overhead_ns;
   Number vector_reduce_latency_ns, vector_reduce_overhead_ns, vector_tensor_latency_ns, vector_tensor_overhead_ns;
-  Number vector_fresh_ns, vector_scalar_fresh_ns;
+  Number vector_fresh_ns, vector_scalar_fresh_ns, vector_copy_sbuf_overhead_ns, vector_subword_psum_cycles_per_element;
   Number vector_reciprocal_cycles_per_element, vector_psum_strided_latency_ns, vector_min_cycles;
   Number vector_rate_sbuf, vector_rate_16bit, vector_rate_16bit_half, vector_subword_cycles_per_element,
       vector_two_input_cycles_per_element, vector_scan_cycles_per_element, vector_bn_aggr_cycles_per_element;
@@ -64,6 +64,7 @@ struct Spec {
   Number scalar_copy_latency_ns, scalar_copy_overhead_ns, scalar_activate_psum_latency_ns,
       scalar_activate_psum_overhead_ns;
   Number scalar_activate_sbuf_latency_ns, scalar_activate_sbuf_overhead_ns, scalar_table_load_ns;
+  Number scalar_sbuf_latency_ns, scalar_strided_read_cycles_per_element;
   Number scalar_copy_fresh_ns, scalar_activate_fresh_ns, scalar_psum_interval_ns;
   Number scalar_strided_latency_ns, scalar_subword_cycles_per_element, scalar_rate_16bit;
   Number gpsimd_start_cycles, gpsimd_cycles_per_element;
@@ -73,7 +74,7 @@ struct Spec {
       dma_chunk_ns, dma_cast_packet_ns;
   Number dma_stagger_sbuf_ns, dma_stagger_hbm_ns;
   Number dma_trigger_1d_ns, dma_trigger_2d_ns, dma_trigger_first_ns, dma_trigger_back_to_back_ns,
-      dma_first_packet_sbuf_ns, dma_first_packet_hbm_ns;
+      dma_first_packet_sbuf_ns, dma_first_packet_hbm_ns, dma_first_packet_ring_ns;
   Number dma_completion_load_ns, dma_completion_store_ns, dma_completion_interval_ns;
   Number dma_swdge_build_ns, dma_swdge_interval_ns, dma_swdge_trigger_ns, dma_swdge_first_packet_sbuf_ns,
       dma_swdge_first_packet_hbm_ns, dma_queue_depth, dma_queue_stall_ns, dma_ring_descriptors;

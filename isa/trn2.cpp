@@ -76,6 +76,7 @@ Spec make_trn2() {
   s.vector_reduce_overhead_ns = {60, kMeasured, kFusion, 5};
   s.vector_tensor_latency_ns = {159, kMeasured, kSurvey, 2};
   s.vector_tensor_overhead_ns = {60, kMeasured, kSurvey, 7};
+  s.vector_copy_sbuf_overhead_ns = {86, kMeasured, kSurvey, 3};  // strided reads, 128 columns: every 151 to 155 ns
   s.vector_fresh_ns = {10, kMeasured, kFive, 1};
   s.vector_scalar_fresh_ns = {5.5, kMeasured, kFive, 1};
   s.vector_reciprocal_cycles_per_element = {5.76, kMeasured, kRetimed,
@@ -85,7 +86,8 @@ Spec make_trn2() {
   s.vector_rate_sbuf = {2, kMeasured, kFusion, 0};  // one input, SBUF to SBUF; strided reads too
   s.vector_rate_16bit = {4, kDoc, kTrn2};
   s.vector_rate_16bit_half = {2, kDoc, kTrn2};
-  s.vector_subword_cycles_per_element = {2.2, kMeasured, kSurvey, 0.1};  // 18 byte steps, fp16: read-modify-write
+  s.vector_subword_cycles_per_element = {2.2, kMeasured, kSurvey, 0.1};       // 18 byte steps, fp16: read-modify-write
+  s.vector_subword_psum_cycles_per_element = {4.1, kMeasured, kSurvey, 0.1};  // one size, 128 columns: 706 ns
   s.vector_two_input_cycles_per_element = {1, kMeasured, kSurvey, 0};
   s.vector_scan_cycles_per_element = {2, kDoc, kOldCost};
   s.vector_bn_aggr_cycles_per_element = {13.0 / 3, kDoc, kOldCost};
@@ -99,6 +101,8 @@ Spec make_trn2() {
   s.scalar_activate_psum_overhead_ns = {143, kMeasured, kFusion, 5};
   s.scalar_activate_sbuf_latency_ns = {293, kMeasured, kFive, 2};
   s.scalar_activate_sbuf_overhead_ns = {185, kMeasured, kFusion, 5};
+  s.scalar_sbuf_latency_ns = {32, kMeasured, kSurvey, 5};       // an activation pays the same
+  s.scalar_strided_read_cycles_per_element = {2, kDoc, kTrn1};  // 128 columns: 405 to 422 ns
   s.scalar_copy_fresh_ns = {5, kMeasured, kFive, 2};
   s.scalar_activate_fresh_ns = {15, kMeasured, kFive, 1};
   s.scalar_psum_interval_ns = {10.5, kMeasured, kFive, 1.5};
@@ -126,6 +130,9 @@ Spec make_trn2() {
   s.dma_trigger_back_to_back_ns = {87, kMeasured, kRetimed, 10};
   s.dma_first_packet_sbuf_ns = {667, kMeasured, kRetimed, 30};
   s.dma_first_packet_hbm_ns = {805, kMeasured, kFive, 15};
+  // "semaphore-to-start latency (~1300 ns cross-engine)", less a wait and the doorbell; preambles of profiles show 2050
+  // to 2230 ns for the first one.
+  s.dma_first_packet_ring_ns = {1225, kDoc, "nki/deep-dives/nki-dma-bandwidth-guide", 800};
   s.dma_completion_load_ns = {352, kMeasured, kFive, 30};
   s.dma_completion_store_ns = {405, kMeasured, kFive, 30};
   s.dma_completion_interval_ns = {12, kMeasured, kFive, 2};

@@ -38,7 +38,7 @@ bool Run::start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Co
   const auto ticks = [&](double ns) { return clock_.from_ns(ns); };
   if (t.fixed_ring) {
     end = at + st.doorbell;
-    packets = end + ticks(t.reads_hbm ? s_.dma_first_packet_hbm_ns : s_.dma_first_packet_sbuf_ns);
+    packets = end + ticks(s_.dma_first_packet_ring_ns);
     st.control_free = st.free = st.software_free = at + std::max(ticks(s_.doorbell_interval_ns), st.doorbell);
   } else if (t.software) {
     start = std::max(at + ticks(s_.dma_swdge_build_ns), core.software_built + ticks(s_.dma_swdge_interval_ns));

@@ -100,6 +100,15 @@ TEST_CASE("tensor_copy follows the profiles") {
   // Strided fp16 writes are read-modify-write: 445 ns from SBUF.
   CHECK(ns({tile(Space::sbuf, Dtype::float16, 0, 0, {{1, 128}, {9, 128}}), sbuf(128, 128, Dtype::float16, 4096)},
            Engine::vector) == Approx(445).epsilon(0.02));
+  // Published durations of 128 columns with a step of 9 elements on one side (asst4 captures).
+  const auto strided = [](Dtype d) { return tile(Space::sbuf, d, 0, 0, {{1, 128}, {9, 128}}); };
+  const auto fp = Dtype::float32, half = Dtype::float16;
+  CHECK(ns({strided(half), psum(128, 128, half)}, Engine::vector) == Approx(706).epsilon(0.01));
+  CHECK(ns({strided(fp), psum(128, 128)}, Engine::vector) == Approx(375).epsilon(0.01));
+  CHECK(ns({strided(fp), psum(128, 128)}, Engine::scalar) == Approx(385).epsilon(0.01));
+  CHECK(ns({strided(fp), sbuf(128, 128, fp, 8192)}, Engine::scalar) == Approx(416).epsilon(0.01));
+  CHECK(ns({strided(half), sbuf(128, 128, half, 8192)}, Engine::scalar) == Approx(748).epsilon(0.02));
+  CHECK(ns({sbuf(128, 128, fp, 8192), strided(fp)}, Engine::scalar) == Approx(411).epsilon(0.03));
 }
 
 }  // namespace trn::test
