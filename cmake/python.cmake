@@ -41,5 +41,7 @@ endfunction()
 
 trn_python_module(trnsim_python trnsim backend/python)
 trn_python_module(torch_neuronx torch_neuronx backend/torch ${torch_libraries})
+# Kineto's headers find each other from their own folder.
+set_source_files_properties(backend/torch/profiler.cpp PROPERTIES INCLUDE_DIRECTORIES ${torch_dir}/include/kineto)
 # Torch's headers take most of a file's compile time; one precompiled copy pays for itself at the third file.
 target_precompile_headers(torch_neuronx PRIVATE <torch/extension.h>)

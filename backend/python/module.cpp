@@ -172,13 +172,12 @@ PYBIND11_MODULE(_C, m) {
       .def("report_json", &report_json, py::arg("max_slices") = 60000, py::call_guard<py::gil_scoped_release>())
       .def("write_perfetto", &write_perfetto_file, py::call_guard<py::gil_scoped_release>());
 
-  m.def("start_recording", [] { runtime::recorder().start(); });
-  m.def("stop_recording", [] {
-    py::gil_scoped_release unlocked;
-    Session s = python::take_session();
-    runtime::recorder().stop();
-    return s;
-  });
+  py::class_<runtime::Recording, std::shared_ptr<runtime::Recording>>(m, "Recording")
+      .def("finish", [](const std::shared_ptr<runtime::Recording>& r) {
+        py::gil_scoped_release unlocked;
+        return python::take_session(r);
+      });
+  m.def("start_recording", [] { return runtime::recorder().start(); });
   m.def("last_launch", &python::last_launch, py::call_guard<py::gil_scoped_release>());
   m.def("counters", &runtime_counters);
   m.def("machine", &machine);

@@ -35,22 +35,25 @@ class Timelines {
 };
 
 Launch launch(const runtime::LaunchRecord& r, Timelines& timelines) {
-  return {timelines.of(r.what, r.loads), r.core, runtime::interned(r.source), r.submitted_ns, r.start_ns, r.end_ns};
+  return {
+      timelines.of(r.what, r.loads), r.core, runtime::interned(r.origin.source), r.submitted_ns, r.start_ns, r.end_ns};
 }
 
 }  // namespace
 
-Session take_session() {
+Session take_session(const std::shared_ptr<runtime::Recording>& recording) {
   runtime::synchronise_all();
+  const runtime::Recording seen = runtime::recorder().finish(recording);
   Session s;
   s.spec = runtime::describe_machine().spec;
   Timelines timelines(*s.spec);
-  for (const runtime::LaunchRecord& r : runtime::recorder().take_launches())
+  for (const runtime::LaunchRecord& r : seen.launches)
     if (r.status == NRT_SUCCESS) s.launches.push_back(launch(r, timelines));
   std::stable_sort(s.launches.begin(), s.launches.end(),
                    [](const Launch& a, const Launch& b) { return a.start_ns < b.start_ns; });
-  for (const runtime::HostRecord& r : runtime::recorder().take_host())
-    s.host.push_back({static_cast<HostWork>(r.work), runtime::interned(r.source), r.start_ns, r.end_ns, r.bytes});
+  for (const runtime::HostRecord& r : seen.host)
+    s.host.push_back(
+        {static_cast<HostWork>(r.work), runtime::interned(r.origin.source), r.start_ns, r.end_ns, r.bytes});
   return s;
 }
 

@@ -1,11 +1,12 @@
 #pragma once
+#include "backend/runtime/record.h"
 #include "traces/session.h"
 
 namespace trn::python {
 
-// The runtime's records as a session for the exporters: waits for all cores, takes what was recorded and times each
-// Program once more with an observer (timing is deterministic: the same events that the launches had).
-Session take_session();
+// A recording, ended here, as a session for the exporters: waits for all cores and times each Program once more with an
+// observer (timing is deterministic: the same events that the launches had).
+Session take_session(const std::shared_ptr<runtime::Recording>& recording);
 
 // The newest launch alone; no launches if there was none.
 Session last_launch();

@@ -34,7 +34,7 @@ std::string described(const Work& w) {
     case WorkKind::fill: text = "tensor memset"; break;
     default: text = "event"; break;
   }
-  if (const std::string& source = interned(w.source); !source.empty()) text += " from " + source;
+  if (const std::string& source = interned(w.origin.source); !source.empty()) text += " from " + source;
   return text;
 }
 
@@ -85,7 +85,7 @@ Core::Core(const Machine& m, int index, int logical)
 nrta_seq_t Core::submit(Work w, nrta_xu_t unit, int queue) {
   w.mode = current_mode();
   w.lane = static_cast<uint16_t>(unit << 2 | queue);
-  w.source = current_source();
+  w.origin = current_origin();
   w.submitted_ns = host_clock().now();
   return sequence(index_, w.lane, queue_.enqueue(w));
 }
@@ -108,7 +108,7 @@ void Core::synchronise() {
   const double before = host_clock().now(), after = clock_ns();
   if (after <= before) return;
   host_clock().reach(after);
-  recorder().add(HostRecord{HostWork::synchronise, index_, current_source(), before, after, 0});
+  recorder().add(HostRecord{HostWork::synchronise, index_, current_origin(), before, after, 0});
 }
 
 Failure Core::take_pending() {
@@ -183,7 +183,7 @@ void Core::copy(const Work& w) {
   const double end = start + (from_host || to_host ? host_copy_ns(w.bytes) : device_copy_ns(spec_, w.bytes));
   clock_ns_ = end;
   if (from_host || to_host)
-    recorder().add(HostRecord{from_host ? HostWork::copy_to_device : HostWork::copy_from_device, index_, w.source,
+    recorder().add(HostRecord{from_host ? HostWork::copy_to_device : HostWork::copy_from_device, index_, w.origin,
                               start, end, static_cast<int64_t>(w.bytes)});
 }
 
@@ -199,11 +199,12 @@ void Core::launch(const Work& w) {
     if (const Failure* hazard = e.hazard()) throw StatusError(hazard->status, hazard->text);
   const auto wall = std::chrono::steady_clock::now();
   LaunchRecord r{
-      .what = e.loaded(), .core = index_, .source = w.source, .repeat = w.value, .submitted_ns = w.submitted_ns};
+      .what = e.loaded(), .core = index_, .origin = w.origin, .repeat = w.value, .submitted_ns = w.submitted_ns};
   const bool timed = w.mode != Mode::function, computed = w.mode != Mode::time;
   const bool by_run = timed && computed && e.loads_registers();  // its time may depend on what each run reads
-  if (timed && e.duration_known()) ++counters().timings_cached;
-  const double duration = timed && !by_run ? e.duration_ns() : 0;
+  if (timed && e.timing_known()) ++counters().timings_cached;
+  if (timed && !by_run) r.timing = e.timing();
+  const double duration = r.timing ? ticks_.to_ns(r.timing->makespan) : 0;
   r.start_ns = std::max(clock_ns(), w.submitted_ns) + (timed ? spec_.host_launch_ns.value : 0);
   r.end_ns = r.start_ns + duration * w.value;
   check_time(duration);
@@ -216,7 +217,8 @@ void Core::launch(const Work& w) {
       if (run.nan && !numeric) numeric = std::move(run.nan);
       if (!by_run) continue;
       r.loads = std::make_shared<const Loads>(std::move(run.loads));
-      const double one = e.duration_ns(r.loads);
+      r.timing = e.timing(r.loads);
+      const double one = ticks_.to_ns(r.timing->makespan);
       check_time(one);
       clock_ns_ = r.end_ns += one;
     }

@@ -138,17 +138,16 @@ Executable::~Executable() {
   if (constants_) core_.memory().free(constants_, Usage::model_constants);
 }
 
-double Executable::duration_ns(const std::shared_ptr<const Loads>& loads) {
-  if (duration_known()) return duration_ns_;
+std::shared_ptr<const Timing> Executable::timing(const std::shared_ptr<const Loads>& loads) {
+  if (timing_known()) return timing_;
   const std::lock_guard lock(timing_mutex_);
-  if (duration_known()) return duration_ns_;
-  if (loads && timed_loads_ && *loads == *timed_loads_) return duration_ns_;
-  const Timing timing = simulate(program(), core_.spec(), nullptr, {}, loads ? *loads : Loads{});
-  duration_ns_ = core_.ticks().to_ns(timing.makespan);
+  if (timing_known()) return timing_;
+  if (loads && timed_loads_ && *loads == *timed_loads_) return timing_;
+  timing_ = std::make_shared<const Timing>(simulate(program(), core_.spec(), nullptr, {}, loads ? *loads : Loads{}));
   timed_loads_ = loads;
-  duration_known_.store(!loads_registers_, std::memory_order_release);
+  timing_known_.store(!loads_registers_, std::memory_order_release);
   ++counters().timings;
-  return duration_ns_;
+  return timing_;
 }
 
 const Failure* Executable::hazard() {

@@ -50,15 +50,15 @@ class Executable {
   std::span<const Bound> bound() const { return bound_; }  // inputs, outputs, inouts in slot order
   std::span<const Scratch> scratch() const { return scratch_; }
 
-  // Simulated duration of one launch in ns; simulates at the first call.
-  double duration_ns() { return duration_ns({}); }
-  bool duration_known() const { return duration_known_.load(std::memory_order_acquire); }
+  // Of one launch; simulates at the first call.
+  std::shared_ptr<const Timing> timing() { return timing({}); }
+  bool timing_known() const { return timing_known_.load(std::memory_order_acquire); }
 
-  // Its registers read memory (register_load), so its duration may depend on data: then it is that of a run that read
+  // Its registers read memory (register_load), so its time may depend on data: then it is that of a run that read
   // `loads`, and simulated again whenever they differ from the last ones. Without loads, trn::Error(unmodelled) where
   // it does depend on them.
   bool loads_registers() const { return loads_registers_; }
-  double duration_ns(const std::shared_ptr<const Loads>& loads);
+  std::shared_ptr<const Timing> timing(const std::shared_ptr<const Loads>& loads);
   // What strict mode found wrong with the Program, and the status that an execution ends with; looked for at the first
   // call. Null if nothing.
   const Failure* hazard();
@@ -78,8 +78,8 @@ class Executable {
   std::byte* constants_ = nullptr;
 
   std::mutex timing_mutex_;
-  std::atomic<bool> duration_known_{false};
-  double duration_ns_ = 0;
+  std::atomic<bool> timing_known_{false};
+  std::shared_ptr<const Timing> timing_;
   bool loads_registers_ = false;
   std::shared_ptr<const Loads> timed_loads_;
 

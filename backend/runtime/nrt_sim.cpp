@@ -165,7 +165,10 @@ NRT_STATUS nrt_sim_event_time(nrt_sim_event_t* handle, double* ns) {
 }
 
 uint32_t nrt_sim_intern(const char* text) { return text ? intern(text) : 0; }
-void nrt_sim_set_source(uint32_t interned) { set_source(interned); }
+void nrt_sim_set_source(uint32_t interned) { current_origin().source = interned; }
+uint64_t nrt_sim_set_correlation(uint64_t correlation) {
+  return std::exchange(current_origin().correlation, correlation);
+}
 
 NRT_STATUS nrt_sim_execute(nrt_model_t* handle, const nrt_sim_binding_t* bindings, size_t count,
                            nrta_error_tracker_t* err, nrta_seq_t* req_sequence) {
@@ -191,14 +194,16 @@ NRT_STATUS nrt_sim_memset(nrt_tensor_t* t, uint64_t offset, int value, uint64_t 
 }
 
 NRT_STATUS nrt_sim_model_duration(nrt_model_t* handle, double* ns) {
-  return call(__func__, [&] { required(ns, "ns") = model(handle).duration_ns(); });
+  return call(__func__,
+              [&] { required(ns, "ns") = Clock(*describe_machine().spec).to_ns(model(handle).timing()->makespan); });
 }
 
 void nrt_sim_host_span(nrt_sim_host_work_t work, uint32_t interned, double start_ns, double end_ns) {
   if (!recorder().recording()) return;
   call_any_time(__func__, [&] {
     if (work < NRT_SIM_HOST_DISPATCH || work > NRT_SIM_HOST_FALLBACK) fail(NRT_INVALID, "this is no kind of host work");
-    recorder().add(HostRecord{static_cast<HostWork>(work), -1, interned, start_ns, end_ns, 0});
+    recorder().add(
+        HostRecord{static_cast<HostWork>(work), -1, {interned, current_origin().correlation}, start_ns, end_ns, 0});
   });
 }
 

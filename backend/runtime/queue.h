@@ -11,6 +11,7 @@
 
 #include "backend/runtime/handles.h"
 #include "backend/runtime/machine.h"
+#include "backend/runtime/record.h"
 #include "backend/runtime/status.h"
 #include "nrt/nrt_async.h"
 
@@ -27,7 +28,7 @@ struct Work {
   Mode mode = Mode::both;
   bool notifies = false;    // tell nrt_register_async_exec_callback's function
   uint16_t lane = 0;        // unit and queue: unit << 2 | queue
-  uint32_t source = 0;      // interned origin
+  Origin origin{};
   int value = 0;            // fill: byte; launch: repetitions
   double submitted_ns = 0;  // host clock
   Launch* launch = nullptr;

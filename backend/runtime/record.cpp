@@ -20,7 +20,7 @@ struct Texts {
   std::unordered_map<std::string_view, uint32_t> numbers{{"", 0}};
 };
 
-thread_local uint32_t t_source = 0;
+thread_local Origin t_origin;
 
 struct ModeSwitch {
   std::atomic<Mode> mode{mode_from_environment()};
@@ -35,33 +35,30 @@ void set_mode(Mode m) { immortal<ModeSwitch>().mode = m; }
 
 Recorder& recorder() { return immortal<Recorder>(); }
 
-void Recorder::start() {
+std::shared_ptr<Recording> Recorder::start() {
   const std::lock_guard lock(mutex_);
-  launches_.clear();
-  host_.clear();
-  recording_ = true;
+  recordings_.push_back(std::make_shared<Recording>());
+  active_ = recordings_.size();
+  return recordings_.back();
+}
+
+Recording Recorder::finish(const std::shared_ptr<Recording>& recording) {
+  const std::lock_guard lock(mutex_);
+  if (std::erase(recordings_, recording) == 0) return {};
+  active_ = recordings_.size();
+  return std::exchange(*recording, {});
 }
 
 void Recorder::add(LaunchRecord r) {
   const std::lock_guard lock(mutex_);
-  if (recording_) launches_.push_back(r);
+  for (const auto& recording : recordings_) recording->launches.push_back(r);
   last_ = std::move(r);
 }
 
 void Recorder::add(const HostRecord& r) {
   if (!recording()) return;
   const std::lock_guard lock(mutex_);
-  host_.push_back(r);
-}
-
-std::vector<LaunchRecord> Recorder::take_launches() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(launches_, {});
-}
-
-std::vector<HostRecord> Recorder::take_host() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(host_, {});
+  for (const auto& recording : recordings_) recording->host.push_back(r);
 }
 
 LaunchRecord Recorder::last() const {
@@ -84,7 +81,6 @@ const std::string& interned(uint32_t number) {
   return t.by_number[number < t.by_number.size() ? number : 0];
 }
 
-void set_source(uint32_t number) { t_source = number; }
-uint32_t current_source() { return t_source; }
+Origin& current_origin() { return t_origin; }
 
 }  // namespace trn::runtime

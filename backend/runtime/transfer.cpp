@@ -34,7 +34,7 @@ void transfer(const Tensor& t, void* to, const void* from, uint64_t size, HostWo
   if (current_mode() == Mode::function) return;
   const double start = host_clock().now();
   host_clock().advance(core->host_copy_ns(size));
-  recorder().add(HostRecord{work, core->index(), current_source(), start, start + core->host_copy_ns(size),
+  recorder().add(HostRecord{work, core->index(), current_origin(), start, start + core->host_copy_ns(size),
                             static_cast<int64_t>(size)});
 }
 

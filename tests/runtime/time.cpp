@@ -192,7 +192,7 @@ TEST_CASE("records name launches, copies and their origins") {
   const Runtime r;
   const Sum s;
   auto& recorder = runtime::recorder();
-  recorder.start();
+  const auto recording = recorder.start();
   CHECK(nrt_sim_is_recording());
   nrt_sim_set_source(nrt_sim_intern("aten::add"));
   schedule(s);
@@ -200,12 +200,10 @@ TEST_CASE("records name launches, copies and their origins") {
   CHECK(s.is_right());
   nrt_sim_host_span(NRT_SIM_HOST_FALLBACK, nrt_sim_intern("aten::qr"), 1, 2);
   nrt_sim_set_source(0);
-  recorder.stop();
-  const auto launches = recorder.take_launches();
-  const auto host = recorder.take_host();
+  const auto [launches, host] = recorder.finish(recording);
   REQUIRE(launches.size() == 1);
   CHECK(launches[0].what->program.name == "add");
-  CHECK(runtime::interned(launches[0].source) == "aten::add");
+  CHECK(runtime::interned(launches[0].origin.source) == "aten::add");
   CHECK(launches[0].end_ns - launches[0].start_ns == Approx(duration(s.model)));
   CHECK(launches[0].start_ns - launches[0].submitted_ns >= machine_spec().host_launch_ns);
   REQUIRE(host.size() == 3);
@@ -215,7 +213,7 @@ TEST_CASE("records name launches, copies and their origins") {
   CHECK(host[2].work == runtime::HostWork::fallback);
   schedule(s);
   CHECK(nrt_sim_synchronize(0) == NRT_SUCCESS);
-  CHECK(recorder.take_launches().empty());
+  CHECK(recorder.finish(recording).launches.empty());
   CHECK(recorder.last().what == launches[0].what);
   CHECK(nrt_unload(s.model) == NRT_SUCCESS);
   CHECK(launches[0].what->program.instructions.size() == 4);  // records outlive the model

@@ -78,12 +78,12 @@ def profile() -> Iterator[Run]:
         raise RuntimeError("trnsim.profile() is active already; it does not nest")
     profile.active = True
     run = Run()
-    _C.start_recording()
+    recording = _C.start_recording()
     try:
         yield run
     finally:
         profile.active = False
-        run._session = _C.stop_recording()
+        run._session = recording.finish()
 
 
 profile.active = False

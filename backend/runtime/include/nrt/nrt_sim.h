@@ -80,6 +80,10 @@ typedef struct nrt_sim_binding {
   uint64_t size;
 } nrt_sim_binding_t;
 
+/* What this thread queues from now on belongs to a profiler's `correlation`, which records give back; 0: to none.
+ * Returns the one before. */
+uint64_t nrt_sim_set_correlation(uint64_t correlation);
+
 /* nrta_execute_schedule without names and slices: one binding per input, output and inout slot of the Program, in slot
  * order. */
 NRT_STATUS nrt_sim_execute(nrt_model_t *model, const nrt_sim_binding_t *bindings, size_t count,
@@ -102,6 +106,40 @@ typedef enum {
 } nrt_sim_host_work_t;
 void nrt_sim_host_span(nrt_sim_host_work_t work, uint32_t interned, double start_ns, double end_ns);
 bool nrt_sim_is_recording(void);
+
+/* ---- recordings: what happened, for profilers ---- */
+
+typedef enum {
+  NRT_SIM_ENGINE_TENSOR,
+  NRT_SIM_ENGINE_VECTOR,
+  NRT_SIM_ENGINE_SCALAR,
+  NRT_SIM_ENGINE_GPSIMD,
+  NRT_SIM_ENGINE_SYNC,
+  NRT_SIM_ENGINES,
+} nrt_sim_engine_t;
+
+/* A launch or host work. Texts live as long as the call that shows the record. */
+typedef struct nrt_sim_record {
+  bool is_launch;
+  nrt_sim_host_work_t work; /* unless it is a launch */
+  int32_t vnc;              /* -1: the host alone */
+  uint64_t correlation;     /* nrt_sim_set_correlation() of its submission; 0: none */
+  const char *name;         /* the Program's; "" for host work */
+  const char *source;       /* nrt_sim_set_source() of its submission */
+  double submitted_ns;      /* host clock; of launches */
+  double start_ns, end_ns;
+  uint64_t bytes; /* of copies */
+  /* Of launches: how long each engine, and the DMA queues together, worked. Zero without simulated time. */
+  double engine_busy_ns[NRT_SIM_ENGINES], dma_busy_ns;
+} nrt_sim_record_t;
+typedef void (*nrt_sim_record_fn)(const nrt_sim_record_t *record, void *user);
+
+/* Any number of recordings may be on at a time. */
+typedef struct nrt_sim_recording nrt_sim_recording_t;
+NRT_STATUS nrt_sim_recording_start(nrt_sim_recording_t **recording);
+/* Waits until everything queued is done, then shows every record since the start: launches in the order in which they
+ * completed, then host work. `show` may be null, to drop them. */
+NRT_STATUS nrt_sim_recording_finish(nrt_sim_recording_t **recording, nrt_sim_record_fn show, void *user);
 
 /* ---- what launches do ---- */
 
