@@ -194,8 +194,9 @@ NRT_STATUS nrt_sim_memset(nrt_tensor_t* t, uint64_t offset, int value, uint64_t 
 }
 
 NRT_STATUS nrt_sim_model_duration(nrt_model_t* handle, double* ns) {
-  return call(__func__,
-              [&] { required(ns, "ns") = Clock(*describe_machine().spec).to_ns(model(handle).timing()->makespan); });
+  return call(__func__, [&] {
+    required(ns, "ns") = trn::Clock(*describe_machine().spec).to_ns(model(handle).timing()->makespan);
+  });
 }
 
 void nrt_sim_host_span(nrt_sim_host_work_t work, uint32_t interned, double start_ns, double end_ns) {
