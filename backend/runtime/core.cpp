@@ -75,7 +75,7 @@ Core::Core(const Machine& m, int index, int logical)
       ticks_(spec_),
       exec_timeout_ns_(m.exec_timeout_s * 1e9),
       strict_(m.strict),
-      memory_(m.hbm_bytes(), m.lnc,
+      memory_({.own = m.hbm_bytes(), .usable = m.usable_hbm_bytes()}, m.lnc,
               {.device = logical * m.lnc / static_cast<int>(spec_.cores_per_chip),
                .core = logical,
                .hbm = logical * m.lnc % static_cast<int>(spec_.cores_per_chip) * static_cast<int>(spec_.hbm_stacks) /

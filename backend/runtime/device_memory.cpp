@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdio>
 
 #include "backend/runtime/log.h"
@@ -61,17 +63,17 @@ void write_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(int64_t capacity, int physical_cores, Place place)
+DeviceMemory::DeviceMemory(Capacity capacity, int physical_cores, Place place)
     : capacity_(capacity), microcode_(kMicrocodeBytes * physical_cores), place_(place) {
   usage_[static_cast<size_t>(Usage::model_code)] = microcode_;
 }
 
 HbmStack& DeviceMemory::stack() {
   std::call_once(made_, [&] {
-    stack_ = std::make_unique<HbmStack>(capacity_);
+    stack_ = std::make_unique<HbmStack>(capacity_.usable);
     base_ = stack_->allocate(microcode_);
     if (!base_)
-      fail(NRT_RESOURCE, "HBM of " + human(capacity_) + " has no room for " + human(microcode_) + " of micro-code");
+      fail(NRT_RESOURCE, "HBM of " + human(capacity_.usable) + " has no room for " + human(microcode_) + " of micro-code");
   });
   return *stack_;
 }
@@ -86,6 +88,7 @@ std::byte* DeviceMemory::allocate(int64_t bytes, Usage usage, std::string_view n
   std::byte* at = stack().allocate(bytes);
   if (!at) out_of_memory(bytes, usage, name);
   usage_[static_cast<size_t>(usage)] += stack().size_of_block(at);
+  if (used() > capacity_.own) std::call_once(exceeded_, [&] { log_exceeded(); });
   return at;
 }
 
@@ -94,11 +97,18 @@ void DeviceMemory::free(std::byte* at, Usage usage) {
   stack().free(at);
 }
 
-// Micro-code is the first block, so addresses count from it; each stack has its own 64 GB window of the chip's address
-// space (assumed).
+// Micro-code is the first block, so addresses count from it; each stack has its own window of the chip's address space:
+// 64 GB (assumed), or what a larger memory needs.
 uint64_t DeviceMemory::physical_address(const std::byte* at) {
   stack();
-  return (static_cast<uint64_t>(place_.hbm) << 36) + static_cast<uint64_t>(at - base_);
+  const uint64_t window = std::max(uint64_t{1} << 36, std::bit_ceil(static_cast<uint64_t>(capacity_.usable)));
+  return static_cast<uint64_t>(place_.hbm) * window + static_cast<uint64_t>(at - base_);
+}
+
+void DeviceMemory::log_exceeded() {
+  log(Level::error, Component::tdrv, "dmem_alloc_internal",
+      "ND " + std::to_string(place_.device) + ":NC " + std::to_string(place_.core) + " uses more than the " +
+          human(capacity_.own) + " of HBM that this machine has (TRNSIM_HBM_GIB): this would not fit");
 }
 
 std::string DeviceMemory::table() const {

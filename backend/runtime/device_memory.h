@@ -34,9 +34,13 @@ class DeviceMemory {
   struct Place {
     int device, core, hbm;  // chip; logical core; stack of the chip
   };
-  DeviceMemory(int64_t capacity, int physical_cores, Place place);
+  // Bytes: what the machine has, and what may be used (more, to study what does not fit).
+  struct Capacity {
+    int64_t own, usable;
+  };
+  DeviceMemory(Capacity capacity, int physical_cores, Place place);
 
-  // Throws StatusError (NRT_RESOURCE) with the text that users of the Neuron runtime search for, after logging who uses
+  // The first use of more than the machine's own capacity is logged. Throws StatusError (NRT_RESOURCE) with the text that users of the Neuron runtime search for, after logging who uses
   // what.
   std::byte* allocate(int64_t bytes, Usage usage, std::string_view name);
   void free(std::byte* at, Usage usage);
@@ -44,7 +48,7 @@ class DeviceMemory {
 
   HbmStack& stack();
   int64_t used() const;
-  int64_t capacity() const { return capacity_; }
+  int64_t capacity() const { return capacity_.usable; }
   int64_t used_for(Usage u) const { return usage_[static_cast<size_t>(u)]; }
   int64_t block_bytes(const std::byte* at) { return stack().size_of_block(at); }
   uint64_t physical_address(const std::byte* at);
@@ -53,11 +57,12 @@ class DeviceMemory {
  private:
   [[noreturn]] void out_of_memory(int64_t bytes, Usage usage, std::string_view name);
   std::string table() const;
+  void log_exceeded();
 
-  int64_t capacity_;
+  Capacity capacity_;
   int64_t microcode_;
   Place place_;
-  std::once_flag made_;
+  std::once_flag made_, exceeded_;
   std::unique_ptr<HbmStack> stack_;  // address space is reserved at the first use
   std::byte* base_ = nullptr;
   std::array<std::atomic<int64_t>, kUsages> usage_{};

@@ -119,6 +119,7 @@ Machine machine_from_environment() {
   m.max_inflight = whole_number("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS",
                                 variable("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"), 0, 0, 1 << 20);
   m.strict = whole_number("TRNSIM_STRICT", variable("TRNSIM_STRICT"), 0, 0, 1) == 1;
+  m.hbm_gib = whole_number("TRNSIM_HBM_GIB", variable("TRNSIM_HBM_GIB"), 0, 1, 1 << 14);
   return m;
 }
 

@@ -29,6 +29,7 @@ struct Instance {
 //   NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS  > 0: nrt_execute only queues
 //   TRNSIM_MODE              function, time, both (default)
 //   TRNSIM_STRICT            1: find what hardware does not tell (sim/hazards.h), and NaN results; 0 (default)
+//   TRNSIM_HBM_GIB           memory of a logical core in GiB, to study what does not fit; the machine's own (default)
 //   TRNSIM_SPEC              a built-in Spec by name, or one in JSON (isa/spec_json.h), instead of both
 struct Machine {
   Instance instance;
@@ -40,9 +41,12 @@ struct Machine {
   double exec_timeout_s = 30;
   int max_inflight = 0;
   bool strict = false;
+  int hbm_gib = 0;  // > 0: instead of the machine's own
 
   int visible() const { return any ? any : static_cast<int>(wanted.size()); }
-  int64_t hbm_bytes() const;  // of one logical core
+  // Of one logical core: the machine's own, and what allocations may use.
+  int64_t hbm_bytes() const;
+  int64_t usable_hbm_bytes() const { return hbm_gib ? int64_t{hbm_gib} << 30 : hbm_bytes(); }
 };
 
 // Throws StatusError (NRT_INVALID) or trn::Error for a value that makes no sense, naming the variable.

@@ -76,6 +76,27 @@ TEST_CASE("wrong arguments of allocation are refused") {
   CHECK(t == nullptr);
 }
 
+TEST_CASE("a larger memory than the machine's is lent, in address space only") {
+  constexpr size_t kLarge = size_t{150} << 30;  // a trn2 logical core at LNC 2 has 24 GiB
+  nrt_tensor_t *first = nullptr, *second = nullptr;
+  {
+    const Runtime r;
+    CHECK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, kLarge, "weights", &first) == NRT_RESOURCE);
+  }
+  const Runtime r({{"TRNSIM_HBM_GIB", "160"}});
+  nrt_vnc_memory_stats_t stats{};
+  nrt_get_vnc_memory_stats(0, &stats, sizeof stats, nullptr);
+  CHECK(stats.bytes_limit == size_t{160} << 30);
+  REQUIRE(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, kLarge, "weights", &first) == NRT_SUCCESS);
+  CHECK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, kLarge, "weights", &second) == NRT_RESOURCE);
+  const uint32_t v = 7;
+  uint32_t back = 0;
+  CHECK(nrt_tensor_write(first, &v, kLarge - 4, 4) == NRT_SUCCESS);
+  CHECK(nrt_tensor_read(first, &back, kLarge - 4, 4) == NRT_SUCCESS);
+  CHECK(back == 7);
+  nrt_tensor_free(&first);
+}
+
 TEST_CASE("slices see their source and keep its memory") {
   const Runtime r;
   nrt_tensor_t* t = tensor_of(std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7});
