@@ -22,10 +22,6 @@ namespace {
 constexpr uint64_t kMostSteps = 2000;  // of a Program that a fuzzer made up
 
 std::string_view text_of(std::span<const std::byte> b) { return {reinterpret_cast<const char*>(b.data()), b.size()}; }
-Bytes bytes_of(std::string_view s) {
-  const auto b = std::as_bytes(std::span(s.data(), s.size()));
-  return {b.begin(), b.end()};
-}
 
 void must(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
@@ -221,11 +217,12 @@ std::vector<std::string> spec_words() {
   return all;
 }
 
-constexpr FuzzTarget kTargets[] = {
+const FuzzTarget kTargets[] = {
     {"assembly", &feed_assembly, &assembly_seeds, &assembly_words},
     {"payload", &feed_payload, &payload_seeds, &binary_words},
     {"container", &feed_container, &container_seeds, &binary_words},
     {"spec", &feed_spec, &spec_seeds, &spec_words},
+    profile_target(),
 };
 
 }  // namespace

@@ -8,6 +8,10 @@
 namespace trn::test {
 
 using Bytes = std::vector<std::byte>;
+inline Bytes bytes_of(std::string_view s) {
+  const auto b = std::as_bytes(std::span(s.data(), s.size()));
+  return {b.begin(), b.end()};
+}
 
 // A parser under fuzzing. feed() takes any bytes: it returns if the parser accepts them, or refuses them with
 // trn::Error; whatever is accepted must hold what the parser promises (it is written and read back the same, it can be
@@ -18,6 +22,7 @@ struct FuzzTarget {
   std::vector<Bytes> (*seeds)();        // valid inputs
   std::vector<std::string> (*words)();  // what mutations may put in whole
 };
+FuzzTarget profile_target();
 std::span<const FuzzTarget> fuzz_targets();
 const FuzzTarget& fuzz_target(std::string_view name);  // std::out_of_range if there is none
 
