@@ -30,15 +30,16 @@ struct Record {
   std::string name, source;
   double start_ns, end_ns;
   uint64_t bytes;
-  std::vector<std::pair<const char*, double>> busy_ns;  // engines that worked, the busiest first
+  std::vector<std::pair<const char*, double>> busy_ns;  // engines that worked: the busiest first, sync last
 };
 
 std::vector<std::pair<const char*, double>> busy(const nrt_sim_record_t& r) {
-  constexpr const char* names[NRT_SIM_ENGINES] = {"tensor", "vector", "scalar", "gpsimd", "sync"};
+  constexpr const char* names[] = {"tensor", "vector", "scalar", "gpsimd"};
   std::vector<std::pair<const char*, double>> all{{"dma", r.dma_busy_ns}};
-  for (int e = 0; e < NRT_SIM_ENGINES; ++e) all.emplace_back(names[e], r.engine_busy_ns[e]);
-  std::erase_if(all, [](const auto& engine) { return engine.second <= 0; });
+  for (int e = NRT_SIM_ENGINE_TENSOR; e < NRT_SIM_ENGINE_SYNC; ++e) all.emplace_back(names[e], r.engine_busy_ns[e]);
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  all.emplace_back("sync", r.engine_busy_ns[NRT_SIM_ENGINE_SYNC]);  // it only starts the others' work
+  std::erase_if(all, [](const auto& engine) { return engine.second <= 0; });
   return all;
 }
 
@@ -89,6 +90,7 @@ class Session final : public libkineto::IActivityProfilerSession {
     buffer_->span = libkineto::TraceSpan(wall_start_ns_, c10::getTime(), "neuron");
     std::set<int32_t> devices;
     for (const Record& r : records_) {
+      ++flow_;
       devices.insert(r.device);
       const libkineto::ITraceActivity* op = r.correlation ? linked(static_cast<int32_t>(r.correlation)) : nullptr;
       if (op) log_call(logger, r, *op);
@@ -140,7 +142,7 @@ class Session final : public libkineto::IActivityProfilerSession {
     a.endTime = wall_ns(r.end_ns);
     a.id = static_cast<int32_t>(r.correlation);
     a.linked = op;
-    if (op) a.flow = flow(r, false);
+    if (op) a.flow = flow(false);
     if (op) a.addMetadata("op", quoted(op->name()));
     a.addMetadata("source", quoted(r.source));
     if (!r.is_launch) a.addMetadata("bytes", r.bytes);
@@ -158,13 +160,14 @@ class Session final : public libkineto::IActivityProfilerSession {
     a.startTime = a.endTime = op.timestamp();
     a.id = static_cast<int32_t>(r.correlation);
     a.linked = &op;
-    a.flow = flow(r, true);
+    a.flow = flow(true);
     a.log(logger);
   }
 
-  static GenericTraceActivity::Flow flow(const Record& r, bool start) {
+  // From the op's call to its work on the device.
+  GenericTraceActivity::Flow flow(bool start) const {
     GenericTraceActivity::Flow f;
-    f.id = static_cast<uint32_t>(r.correlation);
+    f.id = flow_;
     f.type = libkineto::kLinkAsyncCpuGpu;
     f.start = start;
     return f;
@@ -174,6 +177,7 @@ class Session final : public libkineto::IActivityProfilerSession {
   int64_t wall_start_ns_ = 0;
   double simulated_start_ns_ = 0;
   std::vector<Record> records_;
+  uint32_t flow_ = 0;
   std::vector<std::string> errors_;
   // Activities point to its span.
   std::unique_ptr<libkineto::CpuTraceBuffer> buffer_ = std::make_unique<libkineto::CpuTraceBuffer>();
@@ -183,9 +187,10 @@ class Profiler final : public libkineto::IActivityProfiler {
  public:
   const std::string& name() const override { return name_; }
   const std::set<ActivityType>& availableActivities() const override { return activities_; }
-  std::unique_ptr<libkineto::IActivityProfilerSession> configure(const std::set<ActivityType>&,
+  // Null where nobody asked for the device.
+  std::unique_ptr<libkineto::IActivityProfilerSession> configure(const std::set<ActivityType>& types,
                                                                  const libkineto::Config&) override {
-    return std::make_unique<Session>();
+    return types.contains(ActivityType::CONCURRENT_KERNEL) ? std::make_unique<Session>() : nullptr;
   }
   std::unique_ptr<libkineto::IActivityProfilerSession> configure(int64_t, int64_t, const std::set<ActivityType>& types,
                                                                  const libkineto::Config& config) override {
