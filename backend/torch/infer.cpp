@@ -135,6 +135,26 @@ void batch_norm_training(Stack& s) {
   s = {IValue(meta(x.sizes(), x.scalar_type())), stats(d), stats(d), kept, kept};
 }
 
+Tensor like(const Tensor& t, int64_t width) { return meta({t.size(0), width}, t.scalar_type()); }
+
+// (input_gates, hidden_gates, hx, input_bias?, hidden_bias?)
+void gru_cell(Stack& s) {
+  const Tensor input = s[0].toTensor(), hidden = s[1].toTensor(), hx = s[2].toTensor();
+  TORCH_CHECK(hx.dim() == 2 && input.dim() == 2 && input.sizes() == hidden.sizes() && input.size(0) == hx.size(0) &&
+                  input.size(1) == 3 * hx.size(1),
+              "_thnn_fused_gru_cell: gates of ", input.sizes(), " and ", hidden.sizes(), " do not fit a state of ",
+              hx.sizes());
+  s = {IValue(like(hx, hx.size(1))), IValue(like(hx, 5 * hx.size(1)))};
+}
+
+// (grad_hy, workspace, has_bias)
+void gru_cell_backward(Stack& s) {
+  const Tensor grad = s[0].toTensor();
+  const int64_t width = grad.size(1);
+  const IValue bias(s[2].toBool() ? meta({3 * width}, grad.scalar_type()) : Tensor());
+  s = {IValue(like(grad, 3 * width)), IValue(like(grad, 3 * width)), IValue(like(grad, width)), bias, bias};
+}
+
 void like_first(Stack& s) {
   const Tensor x = s[0].toTensor();
   s = {IValue(meta(x.sizes(), x.scalar_type()))};
@@ -150,6 +170,8 @@ constexpr Override kOverrides[] = {
     {"aten::_scaled_dot_product_fused_attention_overrideable", attention},
     {"aten::_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
     {"aten::_grouped_mm", grouped_mm},
+    {"aten::_thnn_fused_gru_cell", gru_cell},
+    {"aten::_thnn_fused_gru_cell_backward", gru_cell_backward},
     {"neuron::batch_norm_training", batch_norm_training},
     {"neuron::batch_norm_inference", like_first},
 };

@@ -7,7 +7,7 @@ import torch
 
 def register() -> None:
     torch.utils.rename_privateuse1_backend("neuron")
-    from . import _C, _on_import, neuron  # noqa: F401  (_C registers kernels, hooks, guard and allocators)
+    from . import _C, _multiprocessing, _on_import, neuron  # noqa: F401  (_C registers kernels, hooks, guard and allocators)
 
     torch._register_device_module("neuron", neuron)
     # So that `import torch.neuron.memory` finds this module, not a copy of it.
@@ -16,6 +16,7 @@ def register() -> None:
     torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
 
     _on_import.call_after("torch._dynamo.device_interface", _register_dynamo)
+    _multiprocessing.register(torch.multiprocessing.reductions)
 
 
 def _register_dynamo(device_interface) -> None:

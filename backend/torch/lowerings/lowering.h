@@ -84,5 +84,6 @@ std::span<const Row> random_rows();
 std::span<const Row> optimizer_rows();
 std::span<const Row> creation_rows();
 std::span<const Row> image_rows();
+std::span<const Row> recurrent_rows();
 
 }  // namespace trn::torch_backend
