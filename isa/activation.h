@@ -2,6 +2,7 @@
 #include <tuple>
 #include <vector>
 
+#include "isa/activation_rules.h"
 #include "isa/elementwise.h"
 #include "isa/engine_cost.h"
 #include "isa/examples.h"
@@ -43,18 +44,7 @@ struct Activate {
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
     if (auto bad = runs_on(engines, e)) return bad;
-    if (auto bad = tile("dst", a.dst, s, false)) return bad;
-    if (auto bad = tile("data", a.data, s)) return bad;
-    if (auto bad = same_size("data", a.data, "dst", a.dst)) return bad;
-    if (auto bad = scalar_operand("scale", a.scale, a.data.partitions(), s)) return bad;
-    if (auto bad = scalar_operand("bias", a.bias, a.data.partitions(), s)) return bad;
-    if (a.scale.is_tile() && a.scale.tile.dtype != Dtype::float32)
-      return illegal("scale must be float32, not ", trn::name(a.scale.tile.dtype));
-    if (a.bias.is_tile() && a.bias.tile.dtype == Dtype::tfloat32) return illegal("bias may not be tfloat32");
-    if (a.op == Activation::prelu)
-      return Complaint{Fault::unmodelled, "op prelu: nki.isa.activation has no field for its slope"};
-    if (s.generation == Generation::trn1 && !a.bias.is_tile() && a.bias.immediate != 0)
-      return illegal("bias must be a [P, 1] tile on trn1: a scalar needs trn2");
+    if (auto bad = activation_operands(a, name, s)) return bad;
     using enum ReduceCmd;
     return accumulation(sums(a), {idle, reset, reduce, reset_reduce}, {AluOp::add}, a.data.partitions(), s);
   }

@@ -2,6 +2,7 @@
 #include <tuple>
 #include <vector>
 
+#include "isa/activation_rules.h"
 #include "isa/elementwise.h"
 #include "isa/engine_cost.h"
 #include "isa/examples.h"
@@ -40,15 +41,7 @@ struct ActivationReduce {
   static Verdict check(const Args& a, Engine e, const Spec& s) {
     using namespace rules;
     if (auto bad = runs_on(engines, e)) return bad;
-    if (auto bad = tile("dst", a.dst, s, false)) return bad;
-    if (auto bad = tile("data", a.data, s)) return bad;
-    if (auto bad = same_size("data", a.data, "dst", a.dst)) return bad;
-    if (auto bad = scalar_operand("scale", a.scale, a.data.partitions(), s)) return bad;
-    if (auto bad = scalar_operand("bias", a.bias, a.data.partitions(), s)) return bad;
-    if (a.scale.is_tile() && a.scale.tile.dtype != Dtype::float32)
-      return illegal("scale must be float32, not ", trn::name(a.scale.tile.dtype));
-    if (a.op == Activation::prelu)
-      return Complaint{Fault::unmodelled, "op prelu: nki.isa.activation_reduce has no field for its slope"};
+    if (auto bad = activation_operands(a, name, s)) return bad;
     return accumulation(sums(a), {ReduceCmd::reset_reduce}, {AluOp::add}, a.data.partitions(), s);
   }
 
@@ -76,6 +69,9 @@ struct ActivationReduce {
         {"a maximum",
          {.dst = out, .data = in, .reduce_op = AluOp::maximum, .reduce_res = column},
          "reduce_op must be add"},
+        {"a tfloat32 bias",
+         {.dst = out, .data = in, .reduce_res = column, .bias = {sbuf(128, 1, Dtype::tfloat32, 8196)}},
+         "bias may not be tfloat32"},
         {"two columns",
          {.dst = out, .data = in, .reduce_res = sbuf(128, 2, fp, 8192)},
          "reduce_res must have 1 element"},
