@@ -1,11 +1,21 @@
 #include "sim/run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "isa/by_engine.h"
 #include "memory/error.h"
 
 namespace trn {
+
+namespace {
+
+// Two cores share an HBM stack: what one moves changes how fast the other does, so neither may run ahead of the clock.
+Tick dma_lookahead(const Work& w, const DmaIssue& issue) {
+  return w.cores > 1 ? 0 : std::max<Tick>(0, issue.soonest_packet() - 1);
+}
+
+}  // namespace
 
 Run::Run(const Work& w, const Spec& s, Observer* observer, const SimOptions& options)
     : w_(w),
@@ -13,42 +23,63 @@ Run::Run(const Work& w, const Spec& s, Observer* observer, const SimOptions& opt
       clock_(s),
       observer_(observer),
       options_(options),
+      issue_(s, clock_),
       post_latency_(clock_.from_ns(s.semaphore_post_ns)),
-      queue_stall_(clock_.from_ns(s.dma_queue_stall_ns)) {
-  const std::array<double, kEngines> skew_ns{0, 0, s.program_skew_scalar_ns, s.program_skew_gpsimd_ns, 0};
-  streams_.resize(static_cast<size_t>(w.cores) * kEngines);
-  for (size_t i = 0; i < streams_.size(); ++i) {
-    const auto e = static_cast<Engine>(i % kEngines);
-    Stream& st = streams_[i];
-    const Tick start = clock_.from_ns(skew_ns[i % kEngines] + (options.program_overhead ? s.program_preamble_ns : 0.0));
-    st.cycle_ticks = clock_.ticks_per_ns / by_engine::ghz(e, s);
-    st.wait_latency = clock_.from_ns(by_engine::semaphore_wait_ns(e, s));
-    st.event_latency = e == Engine::tensor ? clock_.from_ns(s.semaphore_wait_event_tensor_ns) : st.wait_latency;
-    st.gap = clock_.from_ns(by_engine::sequencer_gap_ns(e, s));
-    st.compute_gap = e == Engine::scalar ? clock_.from_ns(s.sequencer_compute_gap_ns) : st.gap;
-    st.doorbell = clock_.from_ns(by_engine::doorbell_ns(e, s));
-    st.free = st.control_free = st.software_free = st.pipe_free = st.busy_to = start;
-    st.handed.assign(std::max<size_t>(1, static_cast<size_t>(s.sequencer_queue_depth)), DmaEngines::kNone);
-  }
-  cores_.resize(w.cores);
-  for (auto& c : cores_) {
-    c.tensor.emplace(s, clock_, options.throttle_eighths, options.throttle_phase_cycles);
-    c.dma.emplace(s, clock_);
+      issue_interval_(clock_.from_ns(s.sequencer_issue_ns)),
+      table_load_(clock_.from_ns(s.scalar_table_load_ns)),
+      dma_lookahead_(dma_lookahead(w, issue_)) {
+  for (int i = 0; i < w.cores; ++i) {
+    Core& c = cores_.emplace_back(
+        Core{{s, clock_, options.throttle_eighths, options.throttle_phase_cycles}, {s, clock_}, {}});
     c.queues.resize(static_cast<size_t>(s.dma_queues));
     for (Queue& q : c.queues) q.last.resize(std::max<size_t>(1, static_cast<size_t>(s.dma_queue_depth)));
   }
-  size_t semaphores = 0;
-  for (const SemaphoreWait& wait : w.waits) semaphores = std::max<size_t>(semaphores, wait.semaphore + 1u);
-  for (const SemaphoreUpdate& update : w.updates) semaphores = std::max<size_t>(semaphores, update.semaphore + 1u);
-  for (const Preset& preset : w.presets) semaphores = std::max<size_t>(semaphores, preset.semaphore + 1u);
-  semaphores_.resize(semaphores);
-  for (uint32_t i = 0; i < w.presets.size(); ++i) {
-    if (w.presets[i].at_ns <= 0)
-      semaphores_[w.presets[i].semaphore].value = w.presets[i].value;
-    else
-      events_.push(clock_.from_ns(w.presets[i].at_ns), static_cast<uint8_t>(Kind::post), {Kind::preset, 0, i});
+  set_up_streams();
+  set_up_semaphores();
+}
+
+void Run::set_up_streams() {
+  const std::array<double, kEngines> skew_ns{0, 0, s_.program_skew_scalar_ns, s_.program_skew_gpsimd_ns, 0};
+  streams_.resize(cores_.size() * kEngines);
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    const auto e = static_cast<Engine>(i % kEngines);
+    Stream& st = streams_[i];
+    const Tick start =
+        clock_.from_ns(skew_ns[i % kEngines] + (options_.program_overhead ? s_.program_preamble_ns : 0.0));
+    st.cycle_ticks = clock_.ticks_per_ns / by_engine::ghz(e, s_);
+    st.wait_latency = clock_.from_ns(by_engine::semaphore_wait_ns(e, s_));
+    st.event_latency = e == Engine::tensor ? clock_.from_ns(s_.semaphore_wait_event_tensor_ns) : st.wait_latency;
+    st.gap = clock_.from_ns(by_engine::sequencer_gap_ns(e, s_));
+    st.compute_gap = e == Engine::scalar ? clock_.from_ns(s_.sequencer_compute_gap_ns) : st.gap;
+    st.doorbell = clock_.from_ns(by_engine::doorbell_ns(e, s_));
+    st.free = st.control_free = st.software_free = st.pipe_free = st.busy_to = start;
+    st.handed.assign(std::max<size_t>(1, static_cast<size_t>(s_.sequencer_queue_depth)), DmaEngines::kNone);
   }
   sort_streams();
+}
+
+void Run::set_up_semaphores() {
+  size_t count = 0;
+  for (const SemaphoreWait& wait : w_.waits) {
+    count = std::max<size_t>(count, wait.semaphore + 1u);
+    rising_ = rising_ && (wait.compare == Compare::at_least || wait.compare == Compare::above);
+  }
+  for (const SemaphoreUpdate& update : w_.updates) {
+    count = std::max<size_t>(count, update.semaphore + 1u);
+    rising_ = rising_ && update.change == Change::add;
+  }
+  for (const Preset& preset : w_.presets) count = std::max<size_t>(count, preset.semaphore + 1u);
+  semaphores_.resize(count);
+  for (uint32_t i = 0; i < w_.presets.size(); ++i) {
+    const Preset& preset = w_.presets[i];
+    if (preset.at_ns <= 0) {
+      semaphores_[preset.semaphore].value = preset.value;
+      continue;
+    }
+    rising_ = false;
+    const auto id = static_cast<uint32_t>(w_.records.size()) + i;
+    events_.push(clock_.from_ns(preset.at_ns), static_cast<uint8_t>(Kind::post), {Kind::post, id});
+  }
 }
 
 // Counting sort of the records by stream.
@@ -72,14 +103,8 @@ Timing Run::go() {
     const auto e = events_.pop();
     switch (e.payload.kind) {
       case Kind::post: post(e.payload.id, e.at); break;
-      case Kind::preset:
-        raise(w_.presets[e.payload.id].semaphore, w_.presets[e.payload.id].value, WaitEvent::kNobody, e.at);
-        break;
-      case Kind::first_packet: first_packet(e.payload.id, e.payload.core, e.at); break;
       case Kind::dma:
-        if (cores_[e.payload.core].planned != e.at) break;
-        cores_[e.payload.core].planned = DmaEngines::kNever;
-        packets_done(e.payload.core, e.at);
+        if (cores_[e.payload.id].planned == e.at) run_dma(static_cast<uint8_t>(e.payload.id), e.at);
         break;
       case Kind::ready:
         if (streams_[e.payload.id].wake != e.at) break;  // an earlier one came first
@@ -96,65 +121,73 @@ Timing Run::go() {
     total.busy += streams_[i].totals.busy;
     for (size_t r = 0; r < total.waits.size(); ++r) total.waits[r] += streams_[i].totals.waits[r];
   }
-  for (const Core& c : cores_) timing_.dma_active += c.dma_active / static_cast<Tick>(cores_.size());
+  for (const Core& c : cores_) timing_.dma_active += c.dma.active() / static_cast<Tick>(cores_.size());
   if (options_.program_overhead) timing_.makespan += clock_.from_ns(s_.program_postamble_ns);
   return timing_;
-}
-
-// All waits of `r` met? Then `ready` is when the last of them came true, and `blocker` who posted that one.
-bool Run::met(const Record& r, Tick& ready, uint16_t& missing, uint32_t& blocker) const {
-  for (const SemaphoreWait& w : w_.waits_of(r)) {
-    const Semaphore& sem = semaphores_[w.semaphore];
-    if (!w.met_by(sem.value)) {
-      missing = w.semaphore;
-      return false;
-    }
-    if (sem.value == w.value && sem.at > ready) {
-      ready = sem.at;
-      blocker = sem.poster;
-    }
-  }
-  return true;
 }
 
 void Run::wake(uint32_t stream, Tick at) {
   if (at >= streams_[stream].wake) return;
   streams_[stream].wake = at;
-  events_.push(at, static_cast<uint8_t>(Kind::ready), {Kind::ready, 0, stream});
+  events_.push(at, static_cast<uint8_t>(Kind::ready), {Kind::ready, stream});
 }
 
-// When `r` starts on its sequencer, all waits met since `posted`.
-Tick Run::earliest(const Stream& st, const Record& r, Tick posted) const {
-  Tick ready = st.free, latency = st.wait_latency;
-  if (r.unit == Unit::dma) ready = w_.costs[r.cost].transfer.software ? st.software_free : st.control_free;
-  if (r.unit == Unit::sequencer) {
-    ready = st.control_free;
-    latency = st.event_latency;
-  }
-  return posted < 0 ? ready : std::max(ready, posted + latency);
+// When its sequencer comes to `r`.
+Tick Run::turn(const Stream& st, const Record& r) const {
+  if (r.unit == Unit::pipeline) return st.free;
+  return r.unit == Unit::dma && w_.costs[r.cost].transfer.software ? st.software_free : st.control_free;
 }
 
+// A stream runs ahead of the clock where nothing can come in between: its instruction's waits are met, and what it
+// starts concerns no other stream before it completes.
 void Run::try_start(uint32_t stream, Tick now) {
   Stream& st = streams_[stream];
-  while (st.next != st.end) {
-    const Record& r = w_.records[*st.next];
-    Tick posted = -1;
-    uint16_t missing = 0;
-    uint32_t blocker = WaitEvent::kNobody;
-    if (!met(r, posted, missing, blocker)) {
-      if (st.waits_for != missing) semaphores_[missing].waiting.push_back(stream);
-      st.waits_for = missing;
-      return;
-    }
-    st.waits_for = kNoWait;
-    const Tick at = earliest(st, r, posted);
-    if (at > now) return wake(stream, at);  // engines see each other's posts only up to now: come back then
+  for (int ahead = 0; st.next != st.end; ++ahead) {
     const uint32_t index = *st.next;
+    const Record& r = w_.records[index];
+    const Tick turn = this->turn(st, r);
+    if (!st.met) {
+      if (!rising_ && turn > now) return wake(stream, turn);
+      if (!waits_met(stream, r, now)) return;
+    }
+    const Tick at = std::max(turn, st.posted + (r.unit == Unit::sequencer ? st.event_latency : st.wait_latency));
+    if (at > now && (r.unit == Unit::dma || ahead == kMostAhead)) return wake(stream, at);
     const Tick idle_from = std::min(r.unit == Unit::pipeline ? std::max(st.free, st.pipe_free) : st.control_free, at);
     if (!start(stream, index, at, now)) return;
-    if (posted >= 0 && at > idle_from) waited(st, index, idle_from, at, Reason::semaphore, blocker);
+    if (st.posted > DmaEngines::kNone) waited(st, index, idle_from, at, Reason::semaphore, st.poster);
+    st.met = false;
     ++st.next;
   }
+}
+
+// Are all waits of the stream's next instruction met? Then `posted` is when the last of them came true, as far as that
+// can still be told, and `poster` whose doing that was.
+bool Run::waits_met(uint32_t stream, const Record& r, Tick now) {
+  Stream& st = streams_[stream];
+  const uint16_t blocked_on = std::exchange(st.blocked_on, kNoSemaphore);
+  st.posted = DmaEngines::kNone;
+  st.poster = WaitEvent::kNobody;
+  for (const SemaphoreWait& w : w_.waits_of(r)) {
+    const Semaphore& sem = semaphores_[w.semaphore];
+    if (!w.met_by(sem.value)) {
+      block(stream, w.semaphore);
+      return false;
+    }
+    const bool just_now = w.semaphore == blocked_on && sem.at == now;
+    if ((sem.value == w.value || just_now) && sem.at > st.posted) {
+      st.posted = sem.at;
+      st.poster = sem.poster;
+    }
+  }
+  return st.met = true;
+}
+
+void Run::block(uint32_t stream, uint16_t semaphore) {
+  Semaphore& sem = semaphores_[semaphore];
+  streams_[stream].blocked_on = semaphore;
+  streams_[stream].next_blocked = kNoStream;
+  (sem.first_blocked == kNoStream ? sem.first_blocked : streams_[sem.last_blocked].next_blocked) = stream;
+  sem.last_blocked = stream;
 }
 
 // False when the instruction has to wait for its DMA queue: the stream is woken when there is room.
@@ -173,12 +206,12 @@ bool Run::start(uint32_t stream, uint32_t index, Tick at, Tick now) {
 
 void Run::start_compute(Stream& st, uint32_t index, Tick at, const Cost& cost) {
   if (cost.table_load && cost.table != st.table) {
-    const Tick from = std::max(at, st.pipe_free), loaded = from + clock_.from_ns(s_.scalar_table_load_ns);
+    const Tick from = std::max(at, st.pipe_free), loaded = from + table_load_;
     waited(st, index, from, loaded, Reason::table_load, WaitEvent::kNobody);
     st.table = cost.table;
     st.pipe_free = loaded;
   }
-  const auto ticks = [&](double cycles) { return static_cast<Tick>(std::llround(cycles * st.cycle_ticks)); };
+  const auto ticks = [&](double cycles) { return to_tick(cycles * st.cycle_ticks); };
   // An instruction that finds its pipeline idle is seen to start before the pipeline has it.
   const Tick fresh = ticks(cost.fresh), from = std::max(at + fresh, st.pipe_free);
   const Tick start = from == at + fresh ? at : from;
@@ -191,7 +224,7 @@ void Run::start_compute(Stream& st, uint32_t index, Tick at, const Cost& cost) {
 
 void Run::start_tensor(Stream& st, uint32_t index, Tick at, const Cost& cost) {
   const uint8_t core = w_.records[index].core;
-  const auto slot = cores_[core].tensor->run(at, cost, [&](Tick when, int eighths) {
+  const auto slot = cores_[core].tensor.run(at, cost, [&](Tick when, int eighths) {
     if (observer_) observer_->throttle({core, when, eighths});
   });
   if (slot.throttled > 0)
@@ -204,41 +237,46 @@ void Run::start_tensor(Stream& st, uint32_t index, Tick at, const Cost& cost) {
 }
 
 void Run::start_sequencer(Stream& st, uint32_t index, Tick at, const Cost& cost) {
-  const Tick end = at + std::llround(cost.latency * st.cycle_ticks);
-  st.control_free = st.software_free = at + std::llround(cost.busy * st.cycle_ticks);
+  const Tick end = at + to_tick(cost.latency * st.cycle_ticks);
+  st.control_free = st.software_free = at + to_tick(cost.busy * st.cycle_ticks);
   st.free = std::min(st.control_free, end + st.compute_gap);
   finish(st, index, at, end);
 }
 
 // The pipeline has the instruction since `at` and starts it at `start`; its sequencer goes on.
 void Run::handed_over(Stream& st, Tick at, Tick start) {
-  st.handed[st.handed_count++ % st.handed.size()] = start;
-  const Tick oldest = st.handed[st.handed_count % st.handed.size()];  // has to start before another one is taken
-  st.free = st.control_free = st.software_free = std::max(at + clock_.from_ns(s_.sequencer_issue_ns), oldest);
+  st.handed[st.oldest] = start;
+  if (++st.oldest == st.handed.size()) st.oldest = 0;
+  // The oldest has to start before another one is taken.
+  st.free = st.control_free = st.software_free = std::max(at + issue_interval_, st.handed[st.oldest]);
 }
 
 void Run::finish(Stream& st, uint32_t index, Tick start, Tick end) {
-  const Record& r = w_.records[index];
-  if (r.updates > 0) events_.push(end + post_latency_, static_cast<uint8_t>(Kind::post), {Kind::post, r.core, index});
-  occupy(st, start, end);
+  if (w_.records[index].updates > 0)
+    events_.push(end + post_latency_, static_cast<uint8_t>(Kind::post), {Kind::post, index});
+  occupy(st, index, start, end);
+}
+
+void Run::occupy(Stream& st, uint32_t index, Tick start, Tick end) {
+  ++st.totals.instructions;
+  st.totals.busy += end - std::max(start, std::min(st.busy_to, end));
+  st.busy_to = std::max(st.busy_to, end);
   timing_.makespan = std::max(timing_.makespan, end);
   if (observer_) observer_->instruction({index, start, end});
 }
 
-void Run::occupy(Stream& st, Tick start, Tick end) {
-  ++st.totals.instructions;
-  st.totals.busy += end - std::max(start, std::min(st.busy_to, end));
-  st.busy_to = std::max(st.busy_to, end);
-}
-
-void Run::post(uint32_t index, Tick now) {
-  for (const SemaphoreUpdate& u : w_.updates_of(w_.records[index])) {
+void Run::post(uint32_t id, Tick now) {
+  if (id >= w_.records.size()) {
+    const Preset& preset = w_.presets[id - w_.records.size()];
+    return raise(preset.semaphore, preset.value, WaitEvent::kNobody, now);
+  }
+  for (const SemaphoreUpdate& u : w_.updates_of(w_.records[id])) {
     const int64_t step = u.value, before = semaphores_[u.semaphore].value;
     const int64_t after = u.change == Change::set ? step : u.change == Change::add ? before + step : before - step;
     if (after > static_cast<int64_t>(s_.semaphore_max))
-      throw Error(Fault::undefined, "a semaphore counted past its largest value", describe(index));
-    if (after < 0) throw Error(Fault::undefined, "a semaphore counted below zero", describe(index));
-    raise(u.semaphore, static_cast<uint32_t>(after), index, now);
+      throw Error(Fault::undefined, "a semaphore counted past its largest value", describe(id));
+    if (after < 0) throw Error(Fault::undefined, "a semaphore counted below zero", describe(id));
+    raise(u.semaphore, static_cast<uint32_t>(after), id, now);
   }
 }
 
@@ -247,12 +285,8 @@ void Run::raise(uint16_t which, uint32_t value, uint32_t poster, Tick now) {
   sem.value = value;
   sem.at = now;
   sem.poster = poster;
-  std::vector<uint32_t> waiting;
-  waiting.swap(sem.waiting);
-  for (const uint32_t stream : waiting) {
-    streams_[stream].waits_for = kNoWait;  // no longer listed
-    try_start(stream, now);
-  }
+  uint32_t stream = std::exchange(sem.first_blocked, kNoStream);
+  while (stream != kNoStream) try_start(std::exchange(stream, streams_[stream].next_blocked), now);
 }
 
 void Run::waited(Stream& st, uint32_t index, Tick begin, Tick end, Reason reason, uint32_t blocker) {

@@ -1,10 +1,10 @@
 #pragma once
-#include <optional>
+#include <array>
 #include <string>
 #include <vector>
 
 #include "sim/dma.h"
-#include "sim/event_queue.h"
+#include "sim/dma_issue.h"
 #include "sim/simulate.h"
 #include "sim/tensor_engine.h"
 
@@ -18,49 +18,53 @@ class Run {
   Timing go();
 
  private:
-  enum class Kind : uint8_t { post, first_packet, dma, ready, preset };  // in order of priority at one tick
+  enum class Kind : uint8_t { post, dma, ready };  // in order of priority at one tick
   struct Event {
     Kind kind;
-    uint8_t core;
-    uint32_t id;  // post: record; first_packet: flight; ready: stream; preset: preset
+    uint32_t id;  // post: record, or beyond them a preset; dma: core; ready: stream
   };
 
   // A sequencer hands instructions to its engine's pipeline and runs on, up to sequencer_queue_depth of them.
   struct Stream {
-    const uint32_t *next = nullptr, *end = nullptr;    // in order_
+    const uint32_t *next = nullptr, *end = nullptr;  // in order_
+    bool met = false;                                // the next one's waits: since `posted`, by `poster`
+    Tick posted = DmaEngines::kNone;
+    uint32_t poster = WaitEvent::kNobody;
     Tick free = 0;                                     // sequencer: next instruction for the pipeline
     Tick control_free = 0;                             // sequencer: next instruction of its own or DMA issue
     Tick software_free = 0;                            // sequencer: next software DMA
     Tick pipe_free = 0, pipe_end = DmaEngines::kNone;  // pipeline: next start, last end
     std::vector<Tick> handed;                          // ring: starts of the last instructions handed over
-    uint64_t handed_count = 0;
-    Tick busy_to = 0;  // end of the union of busy intervals so far
+    size_t oldest = 0;                                 // in it
+    Tick busy_to = 0;                                  // end of the union of busy intervals so far
     double cycle_ticks = 0;
     Tick wait_latency = 0, event_latency = 0;  // from a semaphore's post to the start of what waited for it
     Tick gap = 0, compute_gap = 0, doorbell = 0;
-    uint16_t waits_for = kNoWait;          // semaphore that lists this stream as waiting
+    uint16_t blocked_on = kNoSemaphore;    // semaphore that lists this stream as waiting
+    uint32_t next_blocked = kNoStream;     // behind it in that list
     Tick wake = DmaEngines::kNever;        // of its pending ready event; later ones are not needed
     int table = -1;                        // scalar engine: activation table loaded
     Tick trigger_end = DmaEngines::kNone;  // end of the last DMA issue
     EngineTotals totals;
   };
-  static constexpr uint16_t kNoWait = 0xFFFF;
+  static constexpr uint16_t kNoSemaphore = 0xFFFF;
+  static constexpr uint32_t kNoStream = 0xFFFFFFFF;
 
   struct Semaphore {
     uint32_t value = 0;
     Tick at = 0;  // of the last post
     uint32_t poster = WaitEvent::kNobody;
-    std::vector<uint32_t> waiting;  // streams
+    uint32_t first_blocked = kNoStream, last_blocked = kNoStream;  // streams, in order of their coming
   };
 
   // The last transfers of a queue, as many as may be in flight.
   struct Queue {
     struct Entry {
-      Tick done = DmaEngines::kNever;  // semaphore; kNever while in flight
+      Tick done = DmaEngines::kNone;  // semaphore; kNever while in flight
       uint32_t record = WaitEvent::kNobody;
     };
-    std::vector<Entry> last;  // ring
-    uint64_t triggered = 0;
+    std::vector<Entry> last;  // ring, all of it done before the start
+    uint32_t oldest = 0;      // in it
     bool used = false;
     std::vector<uint32_t> waiting;  // streams whose trigger found it full
   };
@@ -73,28 +77,29 @@ class Run {
   };
 
   struct Core {
-    std::optional<TensorEngine> tensor;
-    std::optional<DmaEngines> dma;
+    TensorEngine tensor;
+    DmaEngines dma;
     std::vector<Queue> queues;
-    Tick dma_from = 0, dma_active = 0;
-    int in_flight = 0;
     Tick software_built = DmaEngines::kNone;  // end of the last software descriptors
     Tick planned = DmaEngines::kNever;        // time of the DMA event in the event queue, to avoid duplicates
   };
 
+  void set_up_streams();
+  void set_up_semaphores();
   void sort_streams();
   void try_start(uint32_t stream, Tick now);
   bool start(uint32_t stream, uint32_t index, Tick at, Tick now);
   void wake(uint32_t stream, Tick at);
-  bool met(const Record& r, Tick& ready, uint16_t& missing, uint32_t& blocker) const;
+  bool waits_met(uint32_t stream, const Record& r, Tick now);
+  void block(uint32_t stream, uint16_t semaphore);
   void start_compute(Stream& st, uint32_t index, Tick at, const Cost& cost);
   void start_tensor(Stream& st, uint32_t index, Tick at, const Cost& cost);
   void start_sequencer(Stream& st, uint32_t index, Tick at, const Cost& cost);
   void handed_over(Stream& st, Tick at, Tick start);
   void finish(Stream& st, uint32_t index, Tick start, Tick end);
-  void occupy(Stream& st, Tick start, Tick end);
-  Tick earliest(const Stream& st, const Record& r, Tick posted) const;
-  void post(uint32_t index, Tick now);
+  void occupy(Stream& st, uint32_t index, Tick start, Tick end);
+  Tick turn(const Stream& st, const Record& r) const;
+  void post(uint32_t id, Tick now);
   void raise(uint16_t semaphore, uint32_t value, uint32_t poster, Tick now);
   void waited(Stream& st, uint32_t index, Tick begin, Tick end, Reason reason, uint32_t blocker);
   [[noreturn]] void deadlock() const;
@@ -102,17 +107,22 @@ class Run {
 
   bool start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Cost& cost);
   bool queue_has_room(uint32_t stream, Queue& q, Tick& room, uint32_t& blocker, Tick now);
-  void first_packet(uint32_t flight, uint8_t core, Tick now);
-  void packets_done(uint8_t core, Tick now);
-  void landed(uint32_t flight, uint8_t core, Tick now, Tick end);
+  void run_dma(uint8_t core, Tick now);
+  void landed(uint32_t flight, Tick posted);
   void plan(uint8_t core);
   void watch_hbm(Tick now);
+
+  // Instructions that a stream may start ahead of the clock: enough to save events, few enough to keep them few.
+  static constexpr int kMostAhead = 16;
 
   const Work& w_;
   const Spec& s_;
   const Clock clock_;
   Observer* observer_;
   const SimOptions options_;
+  const DmaIssue issue_;
+  const Tick post_latency_, issue_interval_, table_load_, dma_lookahead_;
+  bool rising_ = true;  // semaphores only rise, and nothing waits for a low value: what is met stays met
   EventQueue<Event> events_;
   std::vector<uint32_t> order_;  // records, stream by stream
   std::vector<Stream> streams_;
@@ -121,7 +131,6 @@ class Run {
   std::vector<Flight> flights_;
   std::vector<uint32_t> free_flights_;
   Timing timing_;
-  const Tick post_latency_, queue_stall_;
 };
 
 }  // namespace trn

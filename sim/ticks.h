@@ -10,6 +10,9 @@ namespace trn {
 // vector 5, scalar 4).
 using Tick = int64_t;
 
+// The nearest tick of a time that is not negative: std::llround() without its call.
+inline Tick to_tick(double ticks) { return static_cast<Tick>(ticks + 0.5); }
+
 struct Clock {
   double ticks_per_ns;
   explicit Clock(const Spec& s);  // finds the least common multiple; throws if the clocks have none below 1 THz

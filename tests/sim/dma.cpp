@@ -1,6 +1,8 @@
 #include "sim/dma.h"
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <random>
 
 #include "sim/simulate.h"
 #include "tests/sim/programs.h"
@@ -38,14 +40,12 @@ const Spec& plain() {
   return spec;
 }
 constexpr double kLastEngine = 15 * 20;
+constexpr Tick kEver = DmaEngines::kNever - 1;
 
 // Time until each submitted transfer has left, by id.
 std::vector<double> drain(DmaEngines& engines, size_t n) {
   std::vector<double> done(n, -1);
-  while (engines.next() != DmaEngines::kNever) {
-    const Tick now = engines.next();
-    engines.progress(now, [&](uint32_t id, Tick) { done[id] = ns(now); });
-  }
+  engines.run(kEver, [&](uint32_t id, Tick left, Tick) { done[id] = ns(left); });
   return done;
 }
 
@@ -113,21 +113,9 @@ TEST_CASE("HBM reads begin late, and those that were queued by then follow at fu
   const auto done_of = [&](double second, double third) {
     DmaEngines engines(s, clock_of_trn2());
     engines.submit(0, 0, rows(128, 2048), 0);
-    std::vector<double> done(3, -1);
-    uint32_t next = 1;
-    for (const double at : {second, third}) {
-      const Tick t = clock_of_trn2().from_ns(at);
-      while (engines.next() <= t) {
-        const Tick now = engines.next();
-        engines.progress(now, [&](uint32_t id, Tick) { done[id] = ns(now); });
-      }
-      engines.submit(next++, 0, rows(128, 2048), t);
-    }
-    while (engines.next() != DmaEngines::kNever) {
-      const Tick now = engines.next();
-      engines.progress(now, [&](uint32_t id, Tick) { done[id] = ns(now); });
-    }
-    return done;
+    engines.submit(1, 0, rows(128, 2048), clock_of_trn2().from_ns(second));
+    engines.submit(2, 0, rows(128, 2048), clock_of_trn2().from_ns(third));
+    return drain(engines, 3);
   };
   const auto together = done_of(10, 20);
   CHECK(together[0] == Approx(500 + one + kLastEngine).margin(2));
@@ -144,8 +132,7 @@ TEST_CASE("engines post their semaphore updates one after another") {
   DmaEngines engines(s, clock_of_trn2());
   engines.submit(0, 0, rows(128, 2048), 0);
   double posted = -1;
-  while (engines.next() != DmaEngines::kNever)
-    engines.progress(engines.next(), [&](uint32_t, Tick at) { posted = ns(at); });
+  engines.run(kEver, [&](uint32_t, Tick, Tick at) { posted = ns(at); });
   CHECK(posted ==
         Approx(8 * (5 + 2048 / 27.2) + s.dma_completion_load_ns + 15 * s.dma_completion_interval_ns).margin(8));
 }
@@ -166,6 +153,35 @@ TEST_CASE("software descriptors gather neighbours in HBM into 4 KiB packets; sto
   others.submit(0, 0, store, 0);
   CHECK(drain(others, 1)[0] ==
         Approx(4 * (8 * plain().dma_chunk_ns + 4096 / 27.2) + 15 * plain().dma_stagger_sbuf_ns).margin(1));
+}
+
+TEST_CASE("running ahead of the clock changes nothing") {
+  std::mt19937 random(1);
+  const auto below = [&](unsigned n) { return static_cast<int64_t>(random() % n); };
+  for (int round = 0; round < 50; ++round) {
+    DmaEngines at_once(trn2(), clock_of_trn2()), by_step(trn2(), clock_of_trn2());
+    Tick at = 0;
+    for (uint32_t id = 0; id < 12; ++id) {
+      Transfer t = rows(1 + below(128), 64 << below(8));
+      t.reads_hbm = below(2);
+      t.writes_hbm = !t.reads_hbm;
+      const auto queue = static_cast<int>(below(3));
+      at += below(3000);
+      for (DmaEngines* e : {&at_once, &by_step}) e->submit(id, queue, t, at);
+    }
+    std::map<uint32_t, std::pair<Tick, Tick>> once, steps;
+    at_once.run(kEver, [&](uint32_t id, Tick left, Tick posted) { once[id] = {left, posted}; });
+    while (by_step.next() < DmaEngines::kNever) {
+      const Tick now = by_step.next();
+      by_step.run(now, [&](uint32_t id, Tick left, Tick posted) {
+        CHECK(left == now);
+        steps[id] = {left, posted};
+      });
+    }
+    CHECK(once.size() == 12);
+    CHECK(once == steps);
+    CHECK(at_once.active() == by_step.active());
+  }
 }
 
 TEST_CASE("time grows with bytes") {

@@ -51,6 +51,23 @@ TEST_CASE("a waiting instruction starts 12 + 23 ns after its producer's end, not
   CHECK(seen.waits[0].end == seen.of(1).start);
 }
 
+TEST_CASE("a wait is seen when it comes true, however soon its semaphore goes on") {
+  // Vector and GpSimd post one semaphore, at distances from far apart to nothing; Scalar waits for the first of them.
+  for (int size = 8; size <= 1024; size += 8) {
+    Program p;
+    add<TensorCopy>(p, Engine::vector, copy(sbuf(Dtype::float32, 128, 4096, size), sbuf(Dtype::float32, 128, 0, size)),
+                    {}, 0);
+    add<TensorCopy>(p, Engine::gpsimd, copy(sbuf(Dtype::float32, 128, 8192, 256), sbuf(Dtype::float32, 128, 0, 256)),
+                    {}, 0);
+    add<TensorCopy>(p, Engine::scalar, copy(sbuf(Dtype::float32, 128, 12288, 64), sbuf(Dtype::float32, 128, 0, 64)),
+                    {{0, 1}});
+    Seen seen;
+    simulate(p, spec(), &seen);
+    const Tick first = std::min(seen.of(0).end, seen.of(1).end);
+    CHECK(ns(seen.of(2).start - first) == Approx(35).margin(0.3));
+  }
+}
+
 TEST_CASE("engines without a dependence start when their sequencers do: Scalar 156 ns after the others") {
   Seen seen;
   simulate(chain(false), spec(), &seen);

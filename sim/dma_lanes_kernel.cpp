@@ -1,0 +1,125 @@
+#include "sim/dma_lanes_kernel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/dma_lanes_kernel.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace trn::dma_lanes::HWY_NAMESPACE {
+
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::CappedTag<double, kLanes>;
+using V = hn::Vec<D>;
+using M = hn::Mask<D>;
+
+// Where `more`, the first packet is over: on to the rest.
+HWY_INLINE void go_to_rest(const Heads& h, size_t l, M more, V& packets, V& ticks, V& rest) {
+  const D d;
+  packets = hn::IfThenElse(more, rest, packets);
+  ticks = hn::IfThenElse(more, hn::Load(d, &h.rest_ticks[l]), ticks);
+  rest = hn::IfThenElse(more, hn::Set(d, -1), rest);
+}
+
+// What heads do in `elapsed` ticks, which are `cycles` turns of all working heads. Returns where they are through with
+// all packets, on lanes that are `due`. A tick's rounding leaves no sliver of lateness, or of a packet.
+HWY_INLINE M go_on(Heads& h, size_t l, V elapsed, V cycles, M due) {
+  const D d;
+  const V zero = hn::Zero(d), one = hn::Set(d, 1);
+  const V late = hn::Sub(hn::Load(d, &h.late[l]), elapsed);
+  V packets = hn::Max(hn::Sub(hn::Load(d, &h.packets[l]), cycles), zero);
+  V ticks = hn::Load(d, &h.ticks[l]), rest = hn::Load(d, &h.rest[l]);
+  go_to_rest(h, l, hn::And(hn::Le(packets, zero), hn::Ge(rest, zero)), packets, ticks, rest);
+  const M through = hn::And(hn::Lt(hn::Mul(packets, ticks), one), due);
+  go_to_rest(h, l, hn::And(through, hn::Ge(rest, zero)), packets, ticks, rest);
+
+  const M ready = hn::And(hn::Lt(late, one), hn::Gt(elapsed, zero));
+  hn::Store(hn::IfThenElse(ready, hn::Set(d, kNever), late), d, &h.late[l]);
+  hn::Store(hn::IfThenElse(ready, one, packets), d, &h.packets[l]);
+  hn::Store(hn::IfThenElse(ready, hn::Load(d, &h.first_ticks[l]), ticks), d, &h.ticks[l]);
+  hn::Store(rest, d, &h.rest[l]);
+  return hn::And(through, hn::Lt(hn::Mul(packets, ticks), one));
+}
+
+HWY_INLINE V cycles_of(const Clocks& c, size_t l, V elapsed) {
+  const D d;
+  const V cycle = hn::Load(d, &c.cycle[l]);
+  return hn::IfThenElseZero(hn::Gt(cycle, hn::Zero(d)), hn::Div(elapsed, cycle));
+}
+
+HWY_INLINE uint32_t bits(M m) {
+  uint8_t bytes[8] = {};  // as StoreMaskBits may write
+  hn::StoreMaskBits(D(), m, bytes);
+  return bytes[0] | static_cast<uint32_t>(bytes[1]) << 8;
+}
+
+}  // namespace
+
+void Settle(Clocks& c, std::span<Heads* const> heads, const Lanes& now) {
+  const D d;
+  for (size_t l = 0; l < kLanes; l += hn::Lanes(d)) {
+    const V to = hn::Load(d, &now[l]), elapsed = hn::Sub(to, hn::Load(d, &c.settled[l]));
+    const V cycles = cycles_of(c, l, elapsed);
+    hn::Store(to, d, &c.settled[l]);
+    for (Heads* h : heads) go_on(*h, l, elapsed, cycles, hn::MaskFromVec(hn::Zero(d)));
+  }
+}
+
+void Plan(Clocks& c, std::span<Heads* const> heads) {
+  const D d;
+  V first = hn::Set(d, kNever);
+  for (size_t l = 0; l < kLanes; l += hn::Lanes(d)) {
+    V cycle = hn::Zero(d), packets = hn::Set(d, kNever), soonest = packets;
+    for (const Heads* h : heads) {
+      cycle = hn::Add(cycle, hn::Load(d, &h->ticks[l]));
+      packets = hn::Min(packets, hn::Load(d, &h->packets[l]));
+      soonest = hn::Min(soonest, hn::Load(d, &h->late[l]));
+    }
+    const V turns = hn::IfThenElse(hn::Gt(cycle, hn::Zero(d)), hn::Mul(packets, cycle), soonest);
+    const V next = hn::Ceil(hn::Add(hn::Load(d, &c.settled[l]), hn::Min(soonest, turns)));
+    hn::Store(cycle, d, &c.cycle[l]);
+    hn::Store(next, d, &c.next[l]);
+    first = hn::Min(first, next);
+  }
+  c.soonest = hn::GetLane(hn::MinOfLanes(d, first));
+}
+
+bool Step(Clocks& c, std::span<Heads* const> heads, double until) {
+  const D d;
+  for (Heads* h : heads) h->through = 0;
+  uint32_t any = 0;
+  for (size_t l = 0; l < kLanes; l += hn::Lanes(d)) {
+    const V next = hn::Load(d, &c.next[l]), settled = hn::Load(d, &c.settled[l]);
+    const M due = hn::Le(next, hn::Set(d, until));
+    const V elapsed = hn::IfThenElseZero(due, hn::Sub(next, settled)), cycles = cycles_of(c, l, elapsed);
+    hn::Store(hn::IfThenElse(due, next, settled), d, &c.settled[l]);
+    for (Heads* h : heads) {
+      const uint32_t done = bits(go_on(*h, l, elapsed, cycles, due)) << l;
+      h->through |= done;
+      any |= done;
+    }
+  }
+  if (any == 0) Plan(c, heads);
+  return any != 0;
+}
+
+}  // namespace trn::dma_lanes::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace trn::dma_lanes {
+
+HWY_EXPORT(Settle);
+HWY_EXPORT(Plan);
+HWY_EXPORT(Step);
+
+bool step(Clocks& c, std::span<Heads* const> heads, double until) {
+  return HWY_DYNAMIC_DISPATCH(Step)(c, heads, until);
+}
+void settle(Clocks& c, std::span<Heads* const> heads, const Lanes& now) { HWY_DYNAMIC_DISPATCH(Settle)(c, heads, now); }
+void plan(Clocks& c, std::span<Heads* const> heads) { HWY_DYNAMIC_DISPATCH(Plan)(c, heads); }
+
+}  // namespace trn::dma_lanes
+#endif
