@@ -137,14 +137,20 @@ void batch_norm_training(Stack& s) {
 
 Tensor like(const Tensor& t, int64_t width) { return meta({t.size(0), width}, t.scalar_type()); }
 
-// (input_gates, hidden_gates, hx, input_bias?, hidden_bias?)
-void gru_cell(Stack& s) {
-  const Tensor input = s[0].toTensor(), hidden = s[1].toTensor(), hx = s[2].toTensor();
-  TORCH_CHECK(hx.dim() == 2 && input.dim() == 2 && input.sizes() == hidden.sizes() && input.size(0) == hx.size(0) &&
-                  input.size(1) == 3 * hx.size(1),
-              "_thnn_fused_gru_cell: gates of ", input.sizes(), " and ", hidden.sizes(), " do not fit a state of ",
-              hx.sizes());
-  s = {IValue(like(hx, hx.size(1))), IValue(like(hx, 5 * hx.size(1)))};
+// (input_gates, hidden_gates, state, input_bias?, hidden_bias?); PyTorch's meta kernel of the LSTM's cannot do without
+// biases.
+template <int gates, int states, int kept>
+void recurrent_cell(Stack& s) {
+  const Tensor input = s[0].toTensor(), hidden = s[1].toTensor(), state = s[2].toTensor();
+  TORCH_CHECK(state.dim() == 2 && input.dim() == 2 && input.sizes() == hidden.sizes() &&
+                  input.size(0) == state.size(0) && input.size(1) == gates * state.size(1),
+              "gates of ", input.sizes(), " and ", hidden.sizes(), " do not fit a state of ", state.sizes());
+  for (const size_t bias : {3, 4})
+    TORCH_CHECK(s[bias].isNone() || !s[bias].toTensor().defined() || s[bias].toTensor().numel() == input.size(1),
+                "a bias of ", s[bias].toTensor().sizes(), " does not fit gates of ", input.sizes());
+  s.clear();
+  for (int i = 0; i < states; ++i) s.emplace_back(like(state, state.size(1)));
+  s.emplace_back(like(state, kept * state.size(1)));
 }
 
 // (grad_hy, workspace, has_bias)
@@ -170,7 +176,8 @@ constexpr Override kOverrides[] = {
     {"aten::_scaled_dot_product_fused_attention_overrideable", attention},
     {"aten::_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
     {"aten::_grouped_mm", grouped_mm},
-    {"aten::_thnn_fused_gru_cell", gru_cell},
+    {"aten::_thnn_fused_lstm_cell", recurrent_cell<4, 2, 4>},
+    {"aten::_thnn_fused_gru_cell", recurrent_cell<3, 1, 5>},
     {"aten::_thnn_fused_gru_cell_backward", gru_cell_backward},
     {"neuron::batch_norm_training", batch_norm_training},
     {"neuron::batch_norm_inference", like_first},
@@ -194,8 +201,9 @@ void load_shape_functions() {
 }
 
 // Meta kernels word some errors in their own way. The host's kernels, on zeros of the same shapes, say it in PyTorch's
-// usual words; not worth much memory.
+// usual words; not worth much memory. Where the host has no kernel, nothing to say.
 void raise_hosts_error(const c10::OperatorHandle& op, const Stack& arguments) {
+  if (!op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) return;
   constexpr int64_t kMostElements = 1 << 20;
   for (const IValue& v : arguments) {
     if (v.isTensorList() || v.isOptionalTensorList()) return;
