@@ -81,6 +81,7 @@ GraphCall::GraphCall(Graph& g, const c10::IValue* arguments, const std::vector<R
       given_(results.size()),
       slot_of_tensor_(scan.tensors.size(), -1) {
   for (ResultInfo& r : results_) {
+    complex_results_.push_back(r.dtype == kComplex);
     if (r.dtype != kComplex) continue;
     as_pairs(r.sizes, r.strides);
     r.dtype = c10::ScalarType::Float;
@@ -163,10 +164,10 @@ bool GraphCall::known(int arg) const {
   return !is_parameter(arg) && (arguments_[arg].isScalar() || arguments_[arg].isBool());
 }
 
-bool GraphCall::complex(int arg) const {
+bool GraphCall::complex(int arg, int item) const {
   const TensorRange r = scan_.ranges[arg];
-  return r.count == 1 && scan_.tensors[r.first] &&
-         c10::typeMetaToScalarType(scan_.tensors[r.first]->dtype()) == kComplex;
+  return item < r.count && scan_.tensors[r.first + item] &&
+         c10::typeMetaToScalarType(scan_.tensors[r.first + item]->dtype()) == kComplex;
 }
 
 double GraphCall::constant(int arg) const {

@@ -36,13 +36,15 @@ class GraphCall final : public Call {
   GraphCall(Graph& g, const c10::IValue* arguments, const std::vector<Role>& roles, const Scan& scan,
             const std::vector<ResultInfo>& results);
 
+  int arguments() const override { return static_cast<int>(roles_.size()); }
   bool present(int arg) const override;
   Value in(int arg) override;
   std::vector<Value> list(int arg) override;
   std::vector<std::optional<Value>> optional_list(int arg) override;
   Value number(int arg, Dtype as) override;
   bool known(int arg) const override;
-  bool complex(int arg) const override;
+  bool complex(int arg, int item) const override;
+  bool complex_result(int result) const override { return complex_results_[result]; }
   double constant(int arg) const override;
   bool integral(int arg) const override;
   int64_t integer(int arg) const override;
@@ -79,6 +81,7 @@ class GraphCall final : public Call {
   const std::vector<Role>& roles_;
   const Scan& scan_;
   std::vector<ResultInfo> results_;  // complex ones as float32 pairs
+  std::vector<bool> complex_results_;
   std::vector<Value> given_;
   std::vector<int> slot_of_tensor_;  // by flat number, -1 if not used
   int64_t draws_ = 0;

@@ -9,16 +9,19 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cumsum.h>
-#include <ATen/ops/diff.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/searchsorted.h>
-#include <ATen/ops/sort.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
+#include <array>
 #include <tuple>
 
 namespace trn::torch_backend {
@@ -42,50 +45,73 @@ Tensor true_positions(const Tensor& flat) {
       .slice(0, 0, count);
 }
 
-Tensor nonzero(const Tensor& self) {
-  Tensor position = true_positions(self.ne(0).reshape({-1}));
-  if (self.dim() == 0) return position.new_empty({position.numel(), 0});
-  std::vector<Tensor> columns(static_cast<size_t>(self.dim()));
-  for (int64_t d = self.dim() - 1; d >= 0; --d) {
-    columns[static_cast<size_t>(d)] = position.remainder(self.size(d));
-    if (d > 0) position = position.floor_divide(self.size(d));
+// Coordinates of flat positions in a tensor of shape `sizes`, one column for each dim.
+std::vector<Tensor> coordinates(Tensor position, c10::IntArrayRef sizes) {
+  std::vector<Tensor> columns(sizes.size());
+  for (size_t d = sizes.size(); d-- > 0;) {
+    columns[d] = position.remainder(sizes[d]);
+    if (d > 0) position = position.floor_divide(sizes[d]);
   }
-  return at::stack(columns, 1);
+  return columns;
+}
+
+Tensor nonzero_positions(const Tensor& self) {
+  const Tensor position = true_positions(self.ne(0).reshape({-1}));
+  if (self.dim() == 0) return position.new_empty({position.numel(), 0});
+  return at::stack(coordinates(position, self.sizes()), 1);
+}
+
+// As many rows as asked for, known without a look at the data.
+Tensor nonzero_static(const Tensor& self, c10::SymInt given, int64_t fill) {
+  const int64_t size = given.expect_int(), n = self.numel();
+  TORCH_CHECK(size >= 0, "nonzero_static: 'size' must be an non-negative integer");
+  const auto options = indices_like(self);
+  if (n == 0 || size == 0 || self.dim() == 0) {
+    const Tensor found = nonzero_positions(self).slice(0, 0, size);
+    return at::cat({found, at::empty({size - found.size(0), self.dim()}, options).fill_(fill)});
+  }
+  const Tensor flat = self.ne(0).reshape({-1}), rank = flat.cumsum(0, at::kLong);
+  const Tensor place = at::where(flat, rank - 1, at::empty({}, options).fill_(size)).clamp_max(size);
+  const Tensor position =
+      at::empty({size + 1}, options).fill_(-1).scatter_(0, place, at::arange(n, options)).slice(0, 0, size);
+  return at::stack(coordinates(position.clamp_min(0), self.sizes()), 1).masked_fill(position.lt(0).unsqueeze(1), fill);
+}
+
+// [2, count] coordinates of a triangle of a matrix.
+Tensor triangle(int64_t rows, int64_t columns, int64_t offset, bool lower, at::TensorOptions options) {
+  const Tensor ones = at::ones({rows, columns}, options.dtype(at::kBool));
+  return nonzero_positions(lower ? ones.tril(offset) : ones.triu(offset)).t().contiguous().to(options.dtype());
+}
+template <bool Lower>
+Tensor triangle_indices(int64_t rows, int64_t columns, int64_t offset, std::optional<c10::ScalarType> dtype,
+                        std::optional<c10::Layout>, std::optional<c10::Device> device, std::optional<bool>) {
+  const auto options =
+      at::TensorOptions().dtype(dtype.value_or(at::kLong)).device(device.value_or(c10::Device(c10::kPrivateUse1)));
+  return triangle(rows, columns, offset, Lower, options);
+}
+
+// `noise` is the slope of each element, which backward takes.
+Tensor& rrelu_out(const Tensor& self, Tensor& noise, const at::Scalar& lower, const at::Scalar& upper, bool training,
+                  std::optional<at::Generator> generator, Tensor& out) {
+  if (!training) return at::leaky_relu_out(out, self, (lower.toDouble() + upper.toDouble()) / 2);
+  const Tensor slope = at::empty_like(self).uniform_(lower.toDouble(), upper.toDouble(), std::move(generator));
+  noise.copy_(at::where(self.le(0), slope, at::ones({}, self.options())));
+  return at::mul_out(out, self, noise);
+}
+Tensor rrelu(const Tensor& self, Tensor& noise, const at::Scalar& lower, const at::Scalar& upper, bool training,
+             std::optional<at::Generator> generator) {
+  Tensor out = at::empty_like(self);
+  return rrelu_out(self, noise, lower, upper, training, std::move(generator), out);
+}
+Tensor& rrelu_(Tensor& self, Tensor& noise, const at::Scalar& lower, const at::Scalar& upper, bool training,
+               std::optional<at::Generator> generator) {
+  return rrelu_out(self, noise, lower, upper, training, std::move(generator), self);
 }
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, "masked_select: expected BoolTensor for mask");
   const auto shape = at::infer_size(self.sizes(), mask.sizes());
   return self.expand(shape).reshape({-1}).index_select(0, true_positions(mask.expand(shape).reshape({-1})));
-}
-
-// Groups of equal neighbours of a vector: (values, group of each element, sizes).
-std::tuple<Tensor, Tensor, Tensor> equal_runs(const Tensor& v) {
-  const int64_t n = v.numel();
-  if (n == 0) return {v, at::empty({0}, indices_like(v)), at::empty({0}, indices_like(v))};
-  const Tensor first = at::cat({at::ones({1}, v.options().dtype(at::kBool)), v.slice(0, 1).ne(v.slice(0, 0, n - 1))});
-  const Tensor start = true_positions(first);
-  const Tensor edges = at::cat({start, at::empty({1}, indices_like(v)).fill_(n)});
-  return {v.index_select(0, start), first.cumsum(0, at::kLong) - 1, edges.slice(0, 1) - start};
-}
-
-std::tuple<Tensor, Tensor, Tensor> unique2(const Tensor& self, bool /*sorted*/, bool inverse, bool counts) {
-  const Tensor flat = self.reshape({-1});
-  const auto [values, order] = at::sort(flat, 0);
-  auto [unique, group, sizes] = equal_runs(values);
-  const Tensor none = at::empty({0}, indices_like(self));
-  const Tensor back =
-      inverse ? at::empty({flat.numel()}, indices_like(self)).fill_(0).scatter_(0, order, group).reshape(self.sizes())
-              : none;
-  return {unique, back, counts ? sizes : none};
-}
-
-std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool inverse, bool counts,
-                                                      std::optional<int64_t> dim) {
-  TORCH_CHECK_NOT_IMPLEMENTED(!dim || self.dim() == 1, "unique_consecutive along a dim is not implemented on neuron");
-  auto [unique, group, sizes] = equal_runs(self.reshape({-1}));
-  const Tensor none = at::empty({0}, indices_like(self));
-  return {unique, inverse ? group.reshape(self.sizes()) : none, counts ? sizes : none};
 }
 
 Tensor bincount(const Tensor& self, const OptionalTensor& weights, int64_t minlength) {
@@ -149,23 +175,47 @@ ThreeTensors batch_norm_no_stats(const Tensor& input, const OptionalTensor& weig
   return batch_norm(input, weight, bias, std::nullopt, std::nullopt, training, momentum, eps);
 }
 
-// The lowering has no dropout; PyTorch's decomposition has.
-int64_t attention_choice(const Tensor& query, const Tensor&, const Tensor&, const OptionalTensor&, double dropout, bool,
-                         std::optional<double>, bool) {
-  const bool ours = dropout == 0 && query.dim() == 4;
+std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_with_update(const Tensor& input, const OptionalTensor& weight,
+                                                                  const OptionalTensor& bias, Tensor& running_mean,
+                                                                  Tensor& running_var, double momentum, double eps) {
+  auto [out, mean, rstd] = batch_norm(input, weight, bias, running_mean, running_var, true, momentum, eps);
+  return {out, mean, rstd, at::empty({0}, input.options().dtype(at::kByte))};
+}
+ThreeTensors batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
+                                 const OptionalTensor& running_mean, const OptionalTensor& running_var,
+                                 const OptionalTensor& mean, const OptionalTensor& rstd, bool update, double eps,
+                                 std::array<bool, 3> mask, const Tensor& /*reserve*/) {
+  return at::native_batch_norm_backward(grad, input, weight, running_mean, running_var, mean, rstd, update, eps, mask);
+}
+
+// Everything but what broadcasts between query, key and value.
+int64_t attention_choice(const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor&, double,
+                         bool, std::optional<double>, bool grouped) {
+  const int64_t dims = query.dim();
+  bool ours = dims >= 2 && key.dim() == dims && value.dim() == dims && query.numel() > 0 && value.numel() > 0;
+  for (int64_t d = 0; ours && d < dims - 2; ++d) {
+    const bool shared = grouped && d == dims - 3 && query.size(d) % key.size(d) == 0;
+    ours = key.size(d) == value.size(d) && (shared || query.size(d) == key.size(d));
+  }
   return static_cast<int64_t>(ours ? at::SDPBackend::overrideable : at::SDPBackend::math);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("nonzero", nonzero);
+  m.impl("nonzero", nonzero_positions);
+  m.impl("nonzero_static", nonzero_static);
   m.impl("masked_select", masked_select);
-  m.impl("_unique2", unique2);
-  m.impl("unique_consecutive", unique_consecutive);
+  m.impl("tril_indices", triangle_indices<true>);
+  m.impl("triu_indices", triangle_indices<false>);
+  m.impl("rrelu_with_noise", rrelu);
+  m.impl("rrelu_with_noise_", rrelu_);
+  m.impl("rrelu_with_noise.out", rrelu_out);
   m.impl("bincount", bincount);
   m.impl("repeat_interleave.Tensor", repeat_interleave);
   m.impl("native_batch_norm", batch_norm);
   m.impl("_native_batch_norm_legit", batch_norm_legit);
   m.impl("_native_batch_norm_legit.no_stats", batch_norm_no_stats);
+  m.impl("_batch_norm_with_update", batch_norm_with_update);
+  m.impl("batch_norm_backward", batch_norm_backward);
   m.impl("_fused_sdp_choice", attention_choice);
 }
 

@@ -97,10 +97,15 @@ void attention(Stack& s) {
   // [batch, sequence, heads, width] in memory, so that the transpose that follows in every model is a view.
   Tensor out = q.dim() == 4 ? meta({sizes[0], sizes[2], sizes[1], sizes[3]}, q.scalar_type()).transpose(1, 2)
                             : meta(sizes, q.scalar_type());
-  s = {IValue(out),        IValue(meta(rows, c10::kFloat)),
-       IValue(Tensor()),   IValue(Tensor()),
-       IValue(q.size(-2)), IValue(k.size(-2)),
-       IValue(Tensor()),   IValue(Tensor()),
+  const bool drops = s[4].toDouble() > 0;
+  s = {IValue(out),
+       IValue(meta(rows, c10::kFloat)),
+       IValue(Tensor()),
+       IValue(Tensor()),
+       IValue(q.size(-2)),
+       IValue(k.size(-2)),
+       IValue(drops ? meta({4}, c10::ScalarType::UInt32) : Tensor()),
+       IValue(Tensor()),
        IValue(Tensor())};
 }
 
@@ -166,6 +171,14 @@ void like_first(Stack& s) {
   s = {IValue(meta(x.sizes(), x.scalar_type()))};
 }
 
+// (grad_output, self, ...)
+void like_second(Stack& s) {
+  const Tensor x = s[1].toTensor();
+  s = {IValue(meta(x.sizes(), x.scalar_type()))};
+}
+
+void nothing(Stack& s) { s.clear(); }
+
 struct Override {
   std::string_view op;
   void (*infer)(Stack&);
@@ -179,6 +192,11 @@ constexpr Override kOverrides[] = {
     {"aten::_thnn_fused_lstm_cell", recurrent_cell<4, 2, 4>},
     {"aten::_thnn_fused_gru_cell", recurrent_cell<3, 1, 5>},
     {"aten::_thnn_fused_gru_cell_backward", gru_cell_backward},
+    {"aten::fractional_max_pool3d_backward", like_second},
+    {"aten::_fused_adam_", nothing},
+    {"aten::_fused_adamw_", nothing},
+    {"aten::_fused_sgd_", nothing},
+    {"aten::_fused_adagrad_", nothing},
     {"neuron::batch_norm_training", batch_norm_training},
     {"neuron::batch_norm_inference", like_first},
 };

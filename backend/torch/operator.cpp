@@ -204,16 +204,18 @@ std::unique_ptr<Operator::Entry> Operator::infer_results(const c10::Stack& stack
 }
 
 void Operator::build(Entry& entry, const IValue* arguments, const Scan& scan) {
-  if (!row_.complex) {
+  const auto is_complex = [](const ResultInfo& r) { return c10::isComplexType(r.dtype); };
+  const bool complex_result = std::any_of(entry.results.begin(), entry.results.end(), is_complex);
+  if (row_.complex == Complex64::refused || (row_.complex == Complex64::parts && !complex_result)) {
     for (const c10::TensorImpl* t : scan.tensors)
       TORCH_CHECK(!t || !c10::isComplexType(c10::typeMetaToScalarType(t->dtype())), name_, ": dtype ",
                   c10::typeMetaToScalarType(t->dtype()), " is not supported on neuron");
     for (const ResultInfo& r : entry.results)
-      TORCH_CHECK(!c10::isComplexType(r.dtype), name_, ": dtype ", r.dtype, " is not supported on neuron");
+      TORCH_CHECK(!is_complex(r), name_, ": dtype ", r.dtype, " is not supported on neuron");
   }
   compiler::Graph graph(name_);
   GraphCall call(graph, arguments, roles_, scan, entry.results);
-  row_.lower(call);
+  lower(row_, call);
   entry.temporaries = call.finish();
   entry.draws = call.draws();
   const LoadedProgram program = load_program(graph, scan.device);

@@ -52,3 +52,31 @@ def test_gradients_go_through_a_product():
 def test_an_operator_that_does_not_take_complex_says_so(numbers):
     with pytest.raises(RuntimeError, match="ComplexFloat is not supported on neuron"):
         torch.softmax(numbers[0], -1)
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda z: torch.cat([z, z.flip(0)], -1),
+        lambda z: torch.stack([z, z * z]).sum(0),
+        lambda z: z[torch.tensor([0, 3, 3], device=z.device), 1:],
+        lambda z: z[:, torch.tensor([True, False] * 3 + [True], device=z.device)],
+        lambda z: z.roll(2, 1).tril(1),
+        lambda z: torch.nn.functional.pad(z, (1, 2)),
+        lambda z: z.gather(1, torch.tensor([[6, 0], [1, 1]], device=z.device)),
+        lambda z: z.clone().index_put_((torch.tensor([1, 1], device=z.device),), z[:2], accumulate=True),
+        lambda z: z.mean(1) - z.cumsum(1)[:, 2],
+        lambda z: torch.where(z.real > 0, z, -z),
+        lambda z: z.masked_fill(z.real > 0, 2.0),
+        lambda z: z / (z.flip(1) + 1) + z.reciprocal(),
+        lambda z: z + z.real - z.imag,
+        lambda z: torch.complex(z.abs(), z.angle()),
+        lambda z: z.exp() @ z.mT,
+        lambda z: z.sgn(),
+        lambda z: torch.stack([z == z.flip(0), z != z]),
+        lambda z: torch.zeros_like(z).fill_(3.0),
+    ],
+)
+def test_more_like_the_cpu(numbers, compute):
+    device, host = numbers
+    torch.testing.assert_close(compute(device).cpu(), compute(host), rtol=1e-5, atol=1e-5)

@@ -55,7 +55,17 @@ double scale_of(Call& c, int arg, const Value& q) {
   return c.present(arg) ? c.constant(arg) : 1 / std::sqrt(static_cast<double>(q.size(-1)));
 }
 
-// (query, key, value, attn_bias?, dropout_p, is_causal, return_debug_mask, scale?) -> output, logsumexp, ...
+// 1 / (1 - p) for what stays, 0 for what is dropped: Philox's bits by (seed, offset), so that backward draws them
+// again.
+Value dropout_factor(Value seed, const Dims& shape, double p) {
+  const Value bits{seed.g, seed.g->random(seed.id, shape)};
+  const Value shifted = apply(AluOp::right_shift, bits, number(*bits.g, 8, bits.dtype()));
+  const Value unit = to_float(Value{bits.g, bits.g->cast(shifted.id, Dtype::int32)}) * 0x1p-24;
+  return to_float(unit >= p) * (p < 1 ? 1 / (1 - p) : 0);
+}
+
+// (query, key, value, attn_bias?, dropout_p, is_causal, return_debug_mask, scale?) -> output, logsumexp, ...,
+// philox_seed (result 4). The weights are rounded before they are divided by their sum, as flash attention does it.
 void attention(Call& c) {
   const Value q = c.in(0);
   const Heads h = heads(q, c.in(1), c.in(2));
@@ -64,22 +74,18 @@ void attention(Call& c) {
   const Value high = max(s, {last});
   const Value base = where(equal(high, -kInf), 0, high);  // a row that may see nothing gives zeros
   const Value e = exp(s - base), total = sum(e, {last});
-  const Value p = e / where(equal(total, 0), 1, total);
-  c.out(0, matmul(convert(p, h.v.dtype()), h.v));
+  Value weights = e;
+  if (const double p = c.constant(4); p > 0) {
+    const Value seed = c.random_seed(product(s.shape()));
+    weights = weights * dropout_factor(seed, s.shape(), p);
+    c.out(4, seed);
+  }
+  c.out(0, matmul(convert(weights, h.v.dtype()), h.v) / where(equal(total, 0), 1, total));
   c.out(1, log(total) + base);
 }
 
-// Sums what broadcasting spread: grad -> shape (same rank, or leading dims missing).
-Value unbroadcast(Value grad, const Dims& shape) {
-  Dims axes;
-  const int extra = grad.rank() - static_cast<int>(shape.size());
-  for (int i = 0; i < grad.rank(); ++i)
-    if (i < extra || (shape[i - extra] == 1 && grad.shape()[i] != 1)) axes.push_back(i);
-  return axes.empty() ? grad : sum(grad, axes);
-}
-
-// (grad_out, query, key, value, attn_bias, grad_input_mask, out, logsumexp, ..., dropout_p 12, is_causal 13, seed,
-// offset, scale? 16)
+// (grad_out, query, key, value, attn_bias, grad_input_mask, out, logsumexp, ..., dropout_p 12, is_causal 13,
+// philox_seed 14, philox_offset, scale? 16)
 void attention_backward(Call& c) {
   const Value q = c.in(1);
   const Heads h = heads(q, c.in(2), c.in(3));
@@ -91,13 +97,18 @@ void attention_backward(Call& c) {
   const Value p = where(equal(lse, -kInf), 0, exp(s - lse));
   const Dtype d = h.v.dtype();
   const Value low_grad = convert(grad, d);
-  const Value dp = matmul(low_grad, transpose(h.v));
+  Value dp = matmul(low_grad, transpose(h.v)), kept = p;
+  if (const double rate = c.constant(12); rate > 0) {
+    const Value factor = dropout_factor(c.in(14), s.shape(), rate);
+    dp = dp * factor;
+    kept = p * factor;
+  }
   const Value delta = sum(grad * out, {grad.rank() - 1});
   const Value ds = p * (dp - delta);
   const Value low_ds = convert(ds, d);
   if (c.wanted(0)) c.out(0, matmul(low_ds, h.k) * scale);
   if (c.wanted(1)) c.out(1, unbroadcast(matmul(transpose(low_ds), h.q) * scale, h.k.shape()));
-  if (c.wanted(2)) c.out(2, unbroadcast(matmul(transpose(convert(p, d)), low_grad), h.v.shape()));
+  if (c.wanted(2)) c.out(2, unbroadcast(matmul(transpose(convert(kept, d)), low_grad), h.v.shape()));
   if (c.wanted(3)) {
     const Dims ungrouped = [&] {
       Dims shape = q.shape();

@@ -3,7 +3,7 @@
 #include <numbers>
 #include <string_view>
 
-#include "backend/torch/lowerings/lowering.h"
+#include "backend/torch/lowerings/complex.h"
 
 // aten ops of two or three tensors or numbers, element by element.
 namespace trn::torch_backend {
@@ -25,37 +25,36 @@ Value operand_number(Call& c, int i) {
   return convert(wrapped_to(c.number(i, work), c.dtype(0)), work);
 }
 
-// x * number, or x itself if the number is known to be 1.
+// x * number, or x itself if the number is known to be 1 or the op has none.
 Value scaled(Call& c, Value x, int number) {
+  if (number >= c.arguments()) return x;
   if (c.known(number) && c.constant(number) == 1) return x;
   const Value factor = c.number(number, x.dtype());
   return x.dtype() == Dtype::boolean ? logical_and(x, factor) : x * factor;
 }
 
 Value sum_of(Value a, Value b) { return a.dtype() == Dtype::boolean ? logical_or(a, b) : a + b; }
-void add(Call& c) { c.out(0, sum_of(operand(c, 0), scaled(c, operand(c, 1), 2))); }
+Complex scaled_complex(Call& c, int i) { return complex_arg(c, i) * c.number(2, Dtype::float32); }
+void add(Call& c) {
+  if (c.complex_result(0)) return give(c, 0, complex_arg(c, 0) + scaled_complex(c, 1));
+  c.out(0, sum_of(operand(c, 0), scaled(c, operand(c, 1), 2)));
+}
 void add_scalar(Call& c) { c.out(0, sum_of(operand(c, 0), scaled(c, operand_number(c, 1), 2))); }
-void sub(Call& c) { c.out(0, operand(c, 0) - scaled(c, operand(c, 1), 2)); }
+void sub(Call& c) {
+  if (c.complex_result(0)) return give(c, 0, complex_arg(c, 0) - scaled_complex(c, 1));
+  c.out(0, operand(c, 0) - scaled(c, operand(c, 1), 2));
+}
 void sub_scalar(Call& c) { c.out(0, operand(c, 0) - scaled(c, operand_number(c, 1), 2)); }
-void rsub(Call& c) { c.out(0, operand(c, 1) - scaled(c, operand(c, 0), 2)); }
+void rsub(Call& c) {
+  if (c.complex_result(0)) return give(c, 0, complex_arg(c, 1) - scaled_complex(c, 0));
+  c.out(0, operand(c, 1) - scaled(c, operand(c, 0), 2));
+}
 void rsub_scalar(Call& c) { c.out(0, operand_number(c, 1) - scaled(c, operand(c, 0), 2)); }
 
 Value product_of(Value a, Value b) { return a.dtype() == Dtype::boolean ? logical_and(a, b) : a * b; }
 
-struct Complex {
-  Value re, im;
-};
-Complex complex_operand(Call& c, int i) {
-  const Value x = c.arg_float(i);
-  if (!c.complex(i)) return {unsqueeze(x, -1), unsqueeze(x * 0, -1)};
-  return {slice(x, -1, 0, 1), slice(x, -1, 1, 2)};
-}
-void mul_complex(Call& c) {
-  const Complex a = complex_operand(c, 0), b = complex_operand(c, 1);
-  c.out(0, concat({a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}, -1));
-}
 void mul(Call& c) {
-  if (c.complex(0) || c.complex(1)) return mul_complex(c);
+  if (c.complex_result(0)) return give(c, 0, complex_arg(c, 0) * complex_arg(c, 1));
   c.out(0, product_of(operand(c, 0), operand(c, 1)));
 }
 void mul_scalar(Call& c) { c.out(0, product_of(operand(c, 0), operand_number(c, 1))); }
@@ -81,7 +80,10 @@ Value quotient(Value a, Value b, std::string_view mode) {
   return to_floor ? float_floor_quotient(a, b) : apply(Activation::trunc, a / b);
 }
 
-void div(Call& c) { c.out(0, operand(c, 0) / operand(c, 1)); }
+void div(Call& c) {
+  if (c.complex_result(0)) return give(c, 0, complex_arg(c, 0) / complex_arg(c, 1));
+  c.out(0, operand(c, 0) / operand(c, 1));
+}
 void div_scalar(Call& c) { c.out(0, operand(c, 0) / operand_number(c, 1)); }
 void div_mode(Call& c) { c.out(0, quotient(operand(c, 0), operand(c, 1), c.text(2))); }
 void div_scalar_mode(Call& c) { c.out(0, quotient(operand(c, 0), operand_number(c, 1), c.text(2))); }
@@ -121,6 +123,11 @@ bool follows(Value a, Value b) {
 
 template <AluOp Op>
 void compare(Call& c) {
+  if (c.complex(0) || c.complex(1)) {
+    const Complex x = complex_arg(c, 0), y = complex_arg(c, 1);
+    const Value re = apply(Op, x.re, y.re), im = apply(Op, x.im, y.im);
+    return c.out(0, Op == AluOp::equal ? logical_and(re, im) : logical_or(re, im));
+  }
   Value a = c.in(0), b = c.in(1);
   if (follows(b, a)) b = convert(b, a.dtype());
   if (follows(a, b)) a = convert(a, b.dtype());
@@ -167,21 +174,7 @@ void pow_scalar(Call& c) {
   c.out(0, apply(AluOp::power, x, operand_number(c, 1)));
 }
 
-void atan2(Call& c) {
-  const Value y = c.arg_float(0), x = c.arg_float(1);
-  const Value ay = absolute(y), ax = absolute(x);
-  // arctan on [0, 1] only, then the octants.
-  const Value high = maximum(ax, ay), low = minimum(ax, ay);
-  Value ratio = where(equal(high, 0), 0, low / high);
-  ratio = where(logical_and(equal(low, kInf), equal(high, kInf)), 1, ratio);
-  Value angle = apply(Activation::arctan, ratio);
-  angle = where(ay > ax, std::numbers::pi / 2 - angle, angle);
-  const Value minus_x = logical_or(x < 0, logical_and(equal(x, 0), 1.0 / x < 0));
-  const Value minus_y = logical_or(y < 0, logical_and(equal(y, 0), 1.0 / y < 0));
-  angle = where(minus_x, std::numbers::pi - angle, angle);
-  angle = where(minus_y, -angle, angle);
-  c.out(0, where(logical_or(not_equal(x, x), not_equal(y, y)), kNan, angle));
-}
+void atan2(Call& c) { c.out(0, angle_of(c.arg_float(0), c.arg_float(1))); }
 
 void hypot(Call& c) {
   const Value a = absolute(c.arg_float(0)), b = absolute(c.arg_float(1));
@@ -270,15 +263,15 @@ void clamp_max(Call& c) { c.out(0, minimum(operand(c, 0), operand_number(c, 1)))
 void clamp_max_tensor(Call& c) { c.out(0, minimum(operand(c, 0), operand(c, 1))); }
 
 constexpr Row kRows[] = {
-    {"add.Tensor", add, "=alpha"},
+    {"add.Tensor", add, "=alpha", "complex64 too", Complex64::pairs},
     {"add.Scalar", add_scalar, "other =alpha"},
-    {"sub.Tensor", sub, "=alpha"},
+    {"sub.Tensor", sub, "=alpha", "complex64 too", Complex64::pairs},
     {"sub.Scalar", sub_scalar, "other =alpha"},
-    {"rsub.Tensor", rsub, "=alpha"},
+    {"rsub.Tensor", rsub, "=alpha", "complex64 too", Complex64::pairs},
     {"rsub.Scalar", rsub_scalar, "other =alpha"},
-    {"mul.Tensor", mul, "", "complex64 too", true},
+    {"mul.Tensor", mul, "", "complex64 too", Complex64::pairs},
     {"mul.Scalar", mul_scalar, "other"},
-    {"div.Tensor", div},
+    {"div.Tensor", div, "", "complex64 too", Complex64::pairs},
     {"div.Scalar", div_scalar, "other"},
     {"div.Tensor_mode", div_mode},
     {"div.Scalar_mode", div_scalar_mode, "other"},
@@ -296,9 +289,9 @@ constexpr Row kRows[] = {
     {"minimum", arithmetic<AluOp::minimum>},
     {"fmax", fmax},
     {"fmin", fmin},
-    {"eq.Tensor", compare<AluOp::equal>},
+    {"eq.Tensor", compare<AluOp::equal>, "", "complex64 too", Complex64::pairs},
     {"eq.Scalar", compare_scalar<AluOp::equal>, "other"},
-    {"ne.Tensor", compare<AluOp::not_equal>},
+    {"ne.Tensor", compare<AluOp::not_equal>, "", "complex64 too", Complex64::pairs},
     {"ne.Scalar", compare_scalar<AluOp::not_equal>, "other"},
     {"lt.Tensor", compare<AluOp::less>},
     {"lt.Scalar", compare_scalar<AluOp::less>, "other"},
@@ -339,9 +332,9 @@ constexpr Row kRows[] = {
     {"lerp.Tensor", lerp_tensor},
     {"addcmul", addcmul, "=value"},
     {"addcdiv", addcdiv, "=value"},
-    {"where.self", where_self},
-    {"masked_fill.Scalar", masked_fill, "value"},
-    {"masked_fill.Tensor", masked_fill_tensor},
+    {"where.self", where_self, "", "complex64 too", Complex64::parts},
+    {"masked_fill.Scalar", masked_fill, "value", "complex64 too", Complex64::parts},
+    {"masked_fill.Tensor", masked_fill_tensor, "", "complex64 too", Complex64::parts},
     {"clamp", clamp, "min max"},
     {"clamp.Tensor", clamp_tensor},
     {"clamp_min", clamp_min, "min"},

@@ -31,16 +31,20 @@ Value spaced_whole(Call& c) {
 }
 
 // From both ends, as PyTorch, so that the last element is `end`.
-Value spaced(Call& c) {
+Value spaced(Call& c, Value start, Value end) {
   const int64_t n = c.shape(0)[0];
-  const Value start = c.number(0, Dtype::float32), end = c.number(1, Dtype::float32);
   if (n == 1) return start;
   const Value step = (end - start) / static_cast<double>(n - 1), i = to_float(iota(c.g, n));
   return where(i < static_cast<double>(n / 2), start + step * i, end - step * (static_cast<double>(n - 1) - i));
 }
-void linspace(Call& c) { c.out(0, is_integer(c.dtype(0)) ? spaced_whole(c) : spaced(c)); }
+void linspace(Call& c) {
+  if (is_integer(c.dtype(0))) return c.out(0, spaced_whole(c));
+  c.out(0, spaced(c, c.number(0, Dtype::float32), c.number(1, Dtype::float32)));
+}
+// PyTorch's kernel takes the ends in the result's dtype.
 void logspace(Call& c) {
-  const Value exponent = spaced(c);
+  const auto rounded = [&](int i) { return to_float(convert(c.number(i, Dtype::float32), c.dtype(0))); };
+  const Value exponent = spaced(c, rounded(0), rounded(1));
   c.out(0, apply(AluOp::power, c.constant_value(c.constant(3)), exponent));
 }
 
@@ -50,9 +54,9 @@ void eye(Call& c) {
 }
 
 constexpr Row kRows[] = {
-    {"fill_.Scalar", fill, "value"},
-    {"fill_.Tensor", fill_tensor},
-    {"zero_", zero},
+    {"fill_.Scalar", fill, "value", "complex64 too", Complex64::parts},
+    {"fill_.Tensor", fill_tensor, "", "complex64 too", Complex64::parts},
+    {"zero_", zero, "", "complex64 too", Complex64::parts},
     {"arange.start_out", arange, "start end step"},
     {"linspace.out", linspace, "start end"},
     {"logspace.out", logspace, "start end"},

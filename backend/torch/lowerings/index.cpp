@@ -8,6 +8,8 @@
 namespace trn::torch_backend {
 namespace {
 
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
 Value zeros(Graph& g, Dims shape, Dtype d) { return expand(number(g, 0, d), std::move(shape)); }
 
 Value scatter_rows(AluOp op, Value base, Value index, Value rows) {
@@ -177,15 +179,13 @@ void scatter_value(Call& c) {
 void scatter_add(Call& c) { put_along(c, AluOp::add, c.arg(0), c.in(3)); }
 void scatter_reduce(Call& c) { put_along(c, c.text(4) == "add" ? AluOp::add : AluOp::multiply, c.arg(0), c.in(3)); }
 
-// reduce: sum, prod, mean, amax, amin; include_self false starts targets from the operator's identity.
-void scatter_reduce_two(Call& c) {
-  const auto ordered = [](Value v) { return v.dtype() == Dtype::boolean ? to_int(v) : v; };
-  const Value x = at_least_1d(ordered(c.arg(0))), index = at_least_1d(to_index(c.in(2))),
-              src = convert(at_least_1d(c.in(3)), x.dtype());
-  const std::string mode = c.text(4);
-  const bool include_self = c.flag(5);
-  const int dim = c.dim(1, x.rank());
-  if (index.numel() == 0) return c.out(0, x);
+void scatter_value_reduce(Call& c) {
+  const Value x = c.arg(0), value = convert(c.number(3, x.dtype()), x.dtype());
+  put_along(c, c.text(4) == "add" ? AluOp::add : AluOp::multiply, x, expand(value, at_least_1d(c.in(2)).shape()));
+}
+
+// sum, prod, mean, amax, amin; include_self false starts targets from the operator's identity.
+Value put_reduced(Value x, Value index, Value src, int dim, std::string_view mode, bool include_self) {
   const AluOp op = mode == "prod"   ? AluOp::multiply
                    : mode == "amax" ? AluOp::maximum
                    : mode == "amin" ? AluOp::minimum
@@ -198,10 +198,43 @@ void scatter_reduce_two(Call& c) {
       integer_extreme ? (op == AluOp::maximum ? -2147483648.0 : 2147483647.0) : static_cast<double>(info(op).identity);
   Value base = x;
   if (!include_self) base = where(equal(counts, 0), x, expand(like(x, start), x.shape()));
-  Value y = put(op, base, src);
-  if (mode != "mean") return c.out(0, y);
+  const Value y = put(op, base, src);
+  if (mode != "mean") return y;
   const Value n = include_self ? counts + 1 : maximum(counts, 1);
-  c.out(0, x.is_float() ? y / n : floor(to_float(y) / to_float(n)));
+  return x.is_float() ? y / n : integer_quotient(y, n, Rounding::down);
+}
+Value summable(Value v) { return at_least_1d(v.dtype() == Dtype::boolean ? to_int(v) : v); }
+
+void scatter_reduce_two(Call& c) {
+  const Value x = summable(c.arg(0)), index = at_least_1d(to_index(c.in(2)));
+  if (index.numel() == 0) return c.out(0, x);
+  const Value src = convert(at_least_1d(c.in(3)), x.dtype());
+  c.out(0, put_reduced(x, index, src, c.dim(1, x.rank()), c.text(4), c.flag(5)));
+}
+// (self, dim, index, source, reduce, include_self): rows by a vector of indices.
+void index_reduce(Call& c) {
+  const Value x = summable(c.arg(0)), source = convert(at_least_1d(c.in(3)), x.dtype());
+  if (source.numel() == 0) return c.out(0, x);
+  const int dim = c.dim(1, x.rank());
+  Dims along(x.rank(), 1);
+  along[dim] = source.size(dim);
+  const Value index = expand(reshape(flatten(from_front(c.in(2), x.size(dim))), along), source.shape());
+  c.out(0, put_reduced(x, index, source, dim, c.text(4), c.flag(5)));
+}
+
+// (self, indices, max_norm, norm_type): rows that are named and too long are shortened.
+void embedding_renorm(Call& c) {
+  const Value table = c.arg_float(0), index = flatten(to_index(c.in(1)));
+  const double most = c.constant(2), order = c.constant(3);
+  const Value powers = order == 2 ? square(table) : apply(AluOp::power, absolute(table), order);
+  const Value size = order == kInf ? max(absolute(table), {1})
+                     : order == 1  ? sum(absolute(table), {1})
+                     : order == 2  ? sqrt(sum(powers, {1}))
+                                   : apply(AluOp::power, sum(powers, {1}), 1 / order);
+  const Value none = zeros(c.g, {table.size(0)}, Dtype::float32);
+  const Value named = scatter_rows(AluOp::bypass, none, index, expand(c.constant_value(1), index.shape()));
+  const Value shorten = logical_and(equal(unsqueeze(named, -1), 1), size > most);
+  c.out(0, where(shorten, table * (most / (size + 1e-7)), table));
 }
 
 void take(Call& c) {
@@ -230,25 +263,28 @@ void masked_scatter(Call& c) {
 }
 
 constexpr Row kRows[] = {
-    {"embedding", embedding},
-    {"embedding_dense_backward", embedding_backward},
-    {"index_select", index_select},
-    {"index.Tensor", index_tensor},
-    {"index_put", index_put},
-    {"_index_put_impl_", index_put},
-    {"index_add", index_add, "=alpha"},
-    {"index_copy", index_copy},
-    {"index_fill.int_Scalar", index_fill, "value"},
-    {"index_fill.int_Tensor", index_fill_tensor},
-    {"gather", gather},
-    {"scatter.src", scatter_src},
-    {"scatter.value", scatter_value, "value"},
+    {"embedding", embedding, "", "complex64 too", Complex64::parts},
+    {"embedding_dense_backward", embedding_backward, "", "complex64 too", Complex64::parts},
+    {"index_select", index_select, "", "complex64 too", Complex64::parts},
+    {"index.Tensor", index_tensor, "", "complex64 too", Complex64::parts},
+    {"index_put", index_put, "", "complex64 too", Complex64::parts},
+    {"_index_put_impl_", index_put, "", "complex64 too", Complex64::parts},
+    {"index_add", index_add, "=alpha", "complex64 too", Complex64::parts},
+    {"index_copy", index_copy, "", "complex64 too", Complex64::parts},
+    {"index_fill.int_Scalar", index_fill, "value", "complex64 too", Complex64::parts},
+    {"index_fill.int_Tensor", index_fill_tensor, "", "complex64 too", Complex64::parts},
+    {"gather", gather, "", "complex64 too", Complex64::parts},
+    {"scatter.src", scatter_src, "", "complex64 too", Complex64::parts},
+    {"scatter.value", scatter_value, "value", "complex64 too", Complex64::parts},
     {"scatter.reduce", scatter_reduce},
-    {"scatter_add", scatter_add},
+    {"scatter_add", scatter_add, "", "complex64 too", Complex64::parts},
     {"scatter_reduce.two", scatter_reduce_two},
-    {"take", take},
-    {"put", put},
-    {"masked_scatter", masked_scatter},
+    {"scatter.value_reduce", scatter_value_reduce},
+    {"index_reduce", index_reduce},
+    {"embedding_renorm_", embedding_renorm},
+    {"take", take, "", "complex64 too", Complex64::parts},
+    {"put", put, "", "complex64 too", Complex64::parts},
+    {"masked_scatter", masked_scatter, "", "complex64 too", Complex64::parts},
 };
 
 }  // namespace

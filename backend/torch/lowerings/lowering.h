@@ -20,6 +20,7 @@ class Call {
   Call& operator=(const Call&) = delete;
   Graph& g;
 
+  virtual int arguments() const = 0;
   virtual bool present(int arg) const = 0;                               // not None
   virtual Value in(int arg) = 0;                                         // Tensor argument, in its own dtype
   virtual std::vector<Value> list(int arg) = 0;                          // Tensor[] argument
@@ -28,8 +29,9 @@ class Call {
   virtual Value number(int arg, Dtype as) = 0;
   virtual bool known(int arg) const = 0;  // a number that is part of the key, so that constant() may be asked for it
   virtual double constant(int arg) const = 0;
-  // complex64: seen as float32 with a last dim of 2 (real, imaginary); only by rows that say so.
-  virtual bool complex(int arg) const = 0;
+  // complex64: seen as float32 with a last dim of 2 (real, imaginary); only by rows that say so. `item`: of a list.
+  virtual bool complex(int arg, int item = 0) const = 0;
+  virtual bool complex_result(int result) const = 0;
   virtual bool integral(int arg) const = 0;  // a Scalar that holds an int or a bool
   virtual int64_t integer(int arg) const = 0;
   virtual bool flag(int arg) const = 0;                    // false if None
@@ -53,6 +55,10 @@ class Call {
   int dim(int i, int rank) const { return wrap(integer(i), rank); }
 };
 
+// What a row makes of complex64: nothing; pairs of float32 (Call::complex); or the same work on the real and on the
+// imaginary parts, which moves and sums allow. Floating operands that are not complex have no imaginary part.
+enum class Complex64 : uint8_t { refused, pairs, parts };
+
 // One row of the operator table: what the documentation, the registration and the tests are made from. `op` is the
 // functional overload without "aten::" ("add.Tensor"); its in-place and out= variants are registered with it, writing
 // through the same lowering. An op that exists only in place
@@ -63,8 +69,12 @@ struct Row {
   // Space-separated arguments whose value is a run-time parameter (does not make a new Program); "=x": unless it is 1.
   std::string_view runtime = "";
   std::string_view notes = "";
-  bool complex = false;  // takes or gives complex64
+  Complex64 complex = Complex64::refused;
+  std::string_view each = "";  // the row that is done to every item of the lists; then `lower` is null
 };
+
+// Lowers a call by its row: once, or once for each part of its complex numbers or each item of its lists.
+void lower(const Row& row, Call& call);
 
 // Rows by family, one file each; registry.cpp joins them.
 std::span<const Row> unary_rows();
@@ -85,5 +95,11 @@ std::span<const Row> optimizer_rows();
 std::span<const Row> creation_rows();
 std::span<const Row> image_rows();
 std::span<const Row> recurrent_rows();
+std::span<const Row> resample_rows();
+std::span<const Row> windows_rows();
+std::span<const Row> grid_rows();
+std::span<const Row> fourier_rows();
+std::span<const Row> foreach_rows();
+std::span<const Row> special_rows();
 
 }  // namespace trn::torch_backend

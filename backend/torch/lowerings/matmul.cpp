@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "backend/torch/lowerings/lowering.h"
+#include "backend/torch/lowerings/complex.h"
 
 // Products of matrices and vectors. The tensor engine multiplies in the operands' dtype and sums in fp32.
 namespace trn::torch_backend {
@@ -62,7 +62,16 @@ Value product_of(Value a, Value b, Dtype d) {
   return matmul(a, b, d);
 }
 
-void mm(Call& c) { c.out(0, product_of(factor(c, 0), factor(c, 1), product_dtype(c))); }
+Complex complex_product(Call& c, int i, int j) {
+  const Complex a = complex_arg(c, i), b = complex_arg(c, j);
+  const auto product = [](Value x, Value y) { return product_of(x, y, Dtype::float32); };
+  return {product(a.re, b.re) - product(a.im, b.im), product(a.re, b.im) + product(a.im, b.re)};
+}
+
+void mm(Call& c) {
+  if (c.complex_result(0)) return give(c, 0, complex_product(c, 0, 1));
+  c.out(0, product_of(factor(c, 0), factor(c, 1), product_dtype(c)));
+}
 
 // beta * self + alpha * product; beta 0 ignores self, NaN or not. Integers take whole factors.
 void blend(Call& c, int self, Value product, int beta, int alpha) {
@@ -160,8 +169,8 @@ void solve_triangular(Call& c) {
 }
 
 constexpr Row kRows[] = {
-    {"mm", mm},
-    {"bmm", mm},
+    {"mm", mm, "", "complex64 too", Complex64::pairs},
+    {"bmm", mm, "", "complex64 too", Complex64::pairs},
     {"addmm", addmm, "=beta =alpha"},
     {"_addmm_activation", addmm_activation},
     {"baddbmm", addmm, "=beta =alpha"},

@@ -138,6 +138,20 @@ void repeat(Call& c) {
   c.out(0, expand(reshape(x, interleaved), wide));
 }
 
+// a x b along a dim of 3.
+void cross(Call& c) {
+  const Value a = c.arg(0), b = c.arg(1);
+  const auto rank = static_cast<int>(c.shape(0).size());
+  const int dim = c.dim(2, rank);
+  const auto part = [&](Value v, int64_t i) { return slice(v, dim - rank, i % 3, i % 3 + 1); };
+  std::vector<Value> parts;
+  for (int64_t i = 0; i < 3; ++i) {
+    const Value p = part(a, i + 1) * part(b, i + 2) - part(a, i + 2) * part(b, i + 1);
+    parts.push_back(p);
+  }
+  c.out(0, concat(parts, dim));
+}
+
 void pixel_shuffle(Call& c) {
   const Value x = c.in(0);
   const int64_t r = c.integer(1), h = x.size(-2), w = x.size(-1), channels = x.size(-3) / (r * r);
@@ -152,19 +166,20 @@ void pixel_unshuffle(Call& c) {
 }
 
 constexpr Row kRows[] = {
-    {"copy_", copy, "", "complex64 too", true},
-    {"cat", cat},
-    {"flip", flip_dims},
-    {"roll", roll},
-    {"tril", tril},
-    {"triu", triu},
-    {"constant_pad_nd", constant_pad},
-    {"slice_backward", slice_backward},
-    {"select_backward", select_backward},
-    {"diag_embed", diag_embed},
-    {"diagonal_backward", diagonal_backward},
-    {"unfold_backward", unfold_backward},
-    {"repeat", repeat},
+    {"copy_", copy, "", "complex64 too", Complex64::pairs},
+    {"cat", cat, "", "complex64 too", Complex64::parts},
+    {"flip", flip_dims, "", "complex64 too", Complex64::parts},
+    {"roll", roll, "", "complex64 too", Complex64::parts},
+    {"tril", tril, "", "complex64 too", Complex64::parts},
+    {"triu", triu, "", "complex64 too", Complex64::parts},
+    {"constant_pad_nd", constant_pad, "", "complex64 too", Complex64::parts},
+    {"slice_backward", slice_backward, "", "complex64 too", Complex64::parts},
+    {"select_backward", select_backward, "", "complex64 too", Complex64::parts},
+    {"diag_embed", diag_embed, "", "complex64 too", Complex64::parts},
+    {"diagonal_backward", diagonal_backward, "", "complex64 too", Complex64::parts},
+    {"unfold_backward", unfold_backward, "", "complex64 too", Complex64::parts},
+    {"repeat", repeat, "", "complex64 too", Complex64::parts},
+    {"linalg_cross", cross},
     {"pixel_shuffle", pixel_shuffle},
     {"pixel_unshuffle", pixel_unshuffle},
 };

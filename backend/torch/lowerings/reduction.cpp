@@ -170,7 +170,7 @@ void cdist_backward(Call& c) {
   if (p != 0 && p != 1 && p != 2 && p != kInf) slope = slope * apply(AluOp::power, absolute(gap) / far, p - 1);
   const bool no_slope_at_zero = p < 1 && p != 0;
   slope = where(no_slope_at_zero ? logical_or(equal(far, 0), equal(gap, 0)) : equal(far, 0), 0, slope);
-  c.out(0, sum(grad * slope, {gap.rank() - 2}));
+  c.out(0, unbroadcast(squeeze(sum(grad * slope, {gap.rank() - 2}), gap.rank() - 2), c.shape(0)));
 }
 
 void logsumexp(Call& c) {
@@ -246,11 +246,11 @@ void trace(Call& c) {
 }
 
 constexpr Row kRows[] = {
-    {"sum", sum_all},
-    {"sum.dim_IntList", sum_dim},
+    {"sum", sum_all, "", "complex64 too", Complex64::parts},
+    {"sum.dim_IntList", sum_dim, "", "complex64 too", Complex64::parts},
     {"nansum", nansum},
-    {"mean", mean_all},
-    {"mean.dim", mean_dim},
+    {"mean", mean_all, "", "complex64 too", Complex64::parts},
+    {"mean.dim", mean_dim, "", "complex64 too", Complex64::parts},
     {"prod", prod_all},
     {"prod.dim_int", prod_dim},
     {"count_nonzero.dim_IntList", count_nonzero},
@@ -283,13 +283,13 @@ constexpr Row kRows[] = {
     {"_cdist_forward", cdist},
     {"_cdist_backward", cdist_backward},
     {"logsumexp", logsumexp},
-    {"cumsum", cumsum},
+    {"cumsum", cumsum, "", "complex64 too", Complex64::parts},
     {"cumprod", cumprod},
     {"cummax", running_extreme<AluOp::maximum>},
     {"cummin", running_extreme<AluOp::minimum>},
     {"logcumsumexp", logcumsumexp},
     {"histc", histc},
-    {"trace", trace},
+    {"trace", trace, "", "complex64 too", Complex64::parts},
 };
 
 }  // namespace

@@ -77,6 +77,42 @@ void median_dim(Call& c) {
   give(c, s);
 }
 
+// The lower middle of those that are no NaN; NaN sorts last.
+Sorted middle_number(Value x, int dim) {
+  if (x.rank() == 0 || !x.is_float()) {
+    const int64_t middle = (x.size(dim) - 1) / 2;
+    return ranked(sorted(x, dim, false), dim, middle, middle + 1);
+  }
+  const Sorted s = sorted(x, dim, false);
+  const Value count = sum(to_int(equal(x, x)), {dim});
+  const Value place = shift_right_arithmetic(maximum(count - 1, 0), like(count, 1));
+  return {take_along(s.values, place, dim), take_along(s.indices, place, dim)};
+}
+void nanmedian(Call& c) {
+  const Value x = flatten(ordered(c, 0));
+  if (x.numel() > 0) return c.out(0, middle_number(x, 0).values);
+  if (!x.is_float()) throw Error(Fault::unsupported, "no elements have no median among 32-bit integers", c.g.name);
+  c.out(0, like(x, kNan));
+}
+void nanmedian_dim(Call& c) {
+  const Value x = ordered(c, 0);
+  give(c, middle_number(x, c.dim(1, x.rank())));
+}
+
+// The smallest of the most frequent values, and the last place where it stands: every element against every other.
+void mode(Call& c) {
+  const Value x = ordered(c, 0);
+  if (x.rank() == 0) return give(c, sorted(x, 0, false));
+  const Value rows = move_dim(x, c.dim(1, x.rank()), -1);
+  const int last = rows.rank() - 1;
+  const Value times = squeeze(sum(to_int(equal(unsqueeze(rows, -1), unsqueeze(rows, -2))), {last + 1}), -1);
+  const Value frequent = equal(times, max(times, {last}));
+  const double none = x.is_float() ? std::numeric_limits<double>::infinity() : 2147483647.0;
+  const Value value = min(where(frequent, rows, none), {last});
+  c.out(0, value);
+  c.out(1, max(where(equal(rows, value), iota(c.g, rows.shape(), last), 0), {last}));
+}
+
 // How many boundaries are below (right: not above) each value.
 void search(Call& c, Value boundaries, Value values, bool right) {
   const Value v = unsqueeze(values, -1);
@@ -114,6 +150,9 @@ constexpr Row kRows[] = {
     {"kthvalue", kthvalue},
     {"median", median},
     {"median.dim", median_dim},
+    {"nanmedian", nanmedian},
+    {"nanmedian.dim", nanmedian_dim},
+    {"mode", mode},
     {"bucketize.Tensor", bucketize},
     {"bucketize.Scalar", bucketize_scalar},
     {"searchsorted.Tensor", searchsorted},

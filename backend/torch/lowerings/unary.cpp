@@ -2,7 +2,7 @@
 #include <limits>
 #include <numbers>
 
-#include "backend/torch/lowerings/lowering.h"
+#include "backend/torch/lowerings/complex.h"
 
 // aten ops of one tensor, element by element.
 namespace trn::torch_backend {
@@ -99,11 +99,37 @@ void heaviside(Call& c) {
   c.out(0, where(equal(x, 0), at_zero, step));
 }
 
-void polar(Call& c) {
-  const Value radius = c.arg_float(0), angle = reduced_angle(c.arg_float(1));
-  const Value re = radius * apply(Activation::cos, angle), im = radius * apply(Activation::sin, angle);
-  c.out(0, concat({unsqueeze(re, -1), unsqueeze(im, -1)}, -1));
+void absolute_or_magnitude(Call& c) { c.out(0, c.complex(0) ? magnitude(complex_arg(c, 0)) : absolute(c.arg(0))); }
+void angle(Call& c) {
+  if (c.complex(0)) {
+    const Complex z = complex_arg(c, 0);
+    return c.out(0, angle_of(z.im, z.re));
+  }
+  const Value x = c.arg_float(0);
+  c.out(0, where(is_nan(x), x, where(x < 0, like(x, std::numbers::pi), like(x, 0))));
 }
+void sgn(Call& c) {
+  if (!c.complex(0)) return c.out(0, sign(c.arg(0)));
+  const Complex z = complex_arg(c, 0);
+  const Value size = magnitude(z), nothing = equal(size, 0);
+  give(c, 0, {where(nothing, 0, z.re / size), where(nothing, 0, z.im / size)});
+}
+Complex on_circle(Value radius, Value x) {
+  x = reduced_angle(x);
+  return {radius * apply(Activation::cos, x), radius * apply(Activation::sin, x)};
+}
+void exponential(Call& c) {
+  if (!c.complex(0)) return c.out(0, exp(c.arg_float(0)));
+  const Complex z = complex_arg(c, 0);
+  give(c, 0, on_circle(exp(z.re), z.im));
+}
+void inverse(Call& c) {
+  if (c.complex(0)) return give(c, 0, reciprocal(complex_arg(c, 0)));
+  c.out(0, apply(Activation::reciprocal, c.arg_float(0)));
+}
+void make_complex(Call& c) { give(c, 0, {c.arg_float(0), c.arg_float(1)}); }
+
+void polar(Call& c) { give(c, 0, on_circle(c.arg_float(0), c.arg_float(1))); }
 
 void conjugate(Call& c) {
   const Value x = c.in(0);
@@ -111,11 +137,11 @@ void conjugate(Call& c) {
 }
 
 constexpr Row kRows[] = {
-    {"neg", on<negative>},
-    {"abs", on<absolute>},
+    {"neg", on<negative>, "", "complex64 too", Complex64::parts},
+    {"abs", absolute_or_magnitude, "", "complex64 too", Complex64::pairs},
     {"sign", on<sign>},
-    {"sgn", on<sign>},
-    {"exp", function<Activation::exp>},
+    {"sgn", sgn, "", "complex64 too", Complex64::pairs},
+    {"exp", exponential, "", "complex64 too", Complex64::pairs},
     {"exp2", function<Activation::exp2>},
     {"expm1", function<Activation::expm1>},
     {"log", function<Activation::log>},
@@ -124,7 +150,7 @@ constexpr Row kRows[] = {
     {"log1p", function<Activation::log1p>},
     {"sqrt", function<Activation::sqrt>},
     {"rsqrt", function<Activation::rsqrt>},
-    {"reciprocal", function<Activation::reciprocal>},
+    {"reciprocal", inverse, "", "complex64 too", Complex64::pairs},
     {"sin", function<Activation::sin>},
     {"cos", function<Activation::cos>},
     {"tan", function<Activation::tan>},
@@ -162,8 +188,10 @@ constexpr Row kRows[] = {
     {"nan_to_num", nan_to_num},
     {"mvlgamma", mvlgamma},
     {"heaviside", heaviside},
-    {"polar", polar, "", "complex64", true},
-    {"_conj_physical", conjugate, "", "complex64 too", true},
+    {"angle", angle, "", "complex64 too", Complex64::pairs},
+    {"complex", make_complex, "", "complex64", Complex64::pairs},
+    {"polar", polar, "", "complex64", Complex64::pairs},
+    {"_conj_physical", conjugate, "", "complex64 too", Complex64::pairs},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include "memory/error.h"
@@ -198,6 +199,14 @@ Value mean(Value a, Dims axes) {
   return sum(to_float(a), axes) / count;
 }
 
+Value unbroadcast(Value grad, const Dims& shape) {
+  Dims axes;
+  const int extra = grad.rank() - static_cast<int>(shape.size());
+  for (int i = 0; i < grad.rank(); ++i)
+    if (i < extra || (shape[i - extra] == 1 && grad.shape()[i] != 1)) axes.push_back(i);
+  return axes.empty() ? grad : sum(grad, axes);
+}
+
 Value max(Value a, Dims axes) { return reduce(AluOp::maximum, a, std::move(axes)); }
 Value min(Value a, Dims axes) { return reduce(AluOp::minimum, a, std::move(axes)); }
 
@@ -258,6 +267,22 @@ Value shift_right_arithmetic(Value a, Value b) {
   const Value back = apply(AluOp::right_shift, inverted, b);
   const Value negative{a.g, a.g->map(AluOp::invert, back.id)};
   return where(a < 0, negative, logical);
+}
+
+Value angle_of(Value y, Value x) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const Value ay = absolute(y), ax = absolute(x);
+  // arctan on [0, 1] only, then the octants.
+  const Value high = maximum(ax, ay), low = minimum(ax, ay);
+  Value ratio = where(equal(high, 0), 0, low / high);
+  ratio = where(logical_and(equal(low, inf), equal(high, inf)), 1, ratio);
+  Value angle = apply(Activation::arctan, ratio);
+  angle = where(ay > ax, std::numbers::pi / 2 - angle, angle);
+  const Value minus_x = logical_or(x < 0, logical_and(equal(x, 0), 1.0 / x < 0));
+  const Value minus_y = logical_or(y < 0, logical_and(equal(y, 0), 1.0 / y < 0));
+  angle = where(minus_x, std::numbers::pi - angle, angle);
+  angle = where(minus_y, -angle, angle);
+  return where(logical_or(not_equal(x, x), not_equal(y, y)), std::numeric_limits<double>::quiet_NaN(), angle);
 }
 
 }  // namespace trn::torch_backend

@@ -111,6 +111,7 @@ Value min(Value a, Dims axes);
 Value scan(AluOp op, Value a, int dim);
 Value arg_reduce(AluOp op, Value a, int dim);
 Dims all_axes(Value a);
+Value unbroadcast(Value grad, const Dims& shape);  // sums what broadcasting from `shape` spread
 
 Value matmul(Value a, Value b, Dtype dtype = Dtype::float32);
 // Indices. What int32 cannot hold becomes an index that is outside of everything, which ends in NRT 1006.
@@ -123,6 +124,8 @@ Value take_along(Value a, Value index, int dim);
 enum class Rounding : uint8_t { to_zero, down };
 Value integer_quotient(Value a, Value b, Rounding rounding);
 Value shift_right_arithmetic(Value a, Value b);
+
+Value angle_of(Value y, Value x);  // atan2
 
 int64_t product(const Dims& d);
 int wrap(int64_t dim, int rank);    // negative dims; a 0-dim tensor has dims -1 and 0
