@@ -8,30 +8,9 @@
 #include "memory/error.h"
 
 namespace trn::torch_backend {
-namespace {
-
-// Elements from the first to the last that a strided tensor touches.
-int64_t extent(const Dims& sizes, const Dims& strides) {
-  int64_t last = 0;
-  for (size_t i = 0; i < sizes.size(); ++i) last += (sizes[i] - 1) * strides[i];
-  return last + 1;
-}
-
-Dims dims(c10::IntArrayRef a) { return {a.begin(), a.end()}; }
-
-constexpr c10::ScalarType kComplex = c10::ScalarType::ComplexFloat;
-
-// complex64 in memory is pairs of float32.
-void as_pairs(Dims& sizes, Dims& strides) {
-  for (int64_t& s : strides) s *= 2;
-  sizes.push_back(2);
-  strides.push_back(1);
-}
-
-}  // namespace
 
 std::string name(const Binding& b) {
-  if (b.kind == Binding::seed) return "seed";
+  if (b.kind == Binding::seed) return b.index == 0 ? "seed" : "seed" + std::to_string(b.index);
   constexpr char letters[] = {'t', 'r', 'p', 'c'};
   std::string s = letters[b.kind] + std::to_string(b.index);
   if (b.kind == Binding::argument_number || b.kind == Binding::tensor_number) s += b.is_float ? 'f' : 'i';
@@ -39,59 +18,17 @@ std::string name(const Binding& b) {
 }
 
 Binding binding_named(std::string_view slot) {
-  if (slot == "seed") return {Binding::seed};
-  constexpr std::string_view letters = "trpc";
+  constexpr std::string_view letters = "trpcs", seed = "seed";
   const size_t kind = slot.empty() ? letters.npos : letters.find(slot[0]);
   int index = 0;
-  size_t at = 1;
+  size_t at = slot.starts_with(seed) ? seed.size() : 1;
   for (; at < slot.size() && slot[at] >= '0' && slot[at] <= '9'; ++at) index = index * 10 + (slot[at] - '0');
-  if (kind == letters.npos || at == 1) throw Error(Fault::illegal, "not a slot of an eager Program", std::string(slot));
+  if (kind == letters.npos || at == 1) throw Error(Fault::illegal, "not a slot that PyTorch binds", std::string(slot));
   return {static_cast<Binding::Kind>(kind), slot.back() == 'f', index};
 }
 
-Dtype device_dtype(c10::ScalarType d) {
-  using enum c10::ScalarType;
-  switch (d) {
-    case Float: return Dtype::float32;
-    case BFloat16: return Dtype::bfloat16;
-    case Half: return Dtype::float16;
-    case Double: return Dtype::float64;
-    case Long: return Dtype::int64;
-    case Int: return Dtype::int32;
-    case Short: return Dtype::int16;
-    case Char: return Dtype::int8;
-    case Byte: return Dtype::uint8;
-    case Bool: return Dtype::boolean;
-    case UInt16: return Dtype::uint16;
-    case UInt32: return Dtype::uint32;
-    case UInt64: return Dtype::uint64;
-    case Float8_e4m3fn: return Dtype::float8_e4m3;
-    case Float8_e5m2: return Dtype::float8_e5m2;
-    default: TORCH_CHECK(false, "dtype ", d, " is not supported on neuron");
-  }
-}
-
-GraphCall::GraphCall(Graph& g, const c10::IValue* arguments, const std::vector<Role>& roles, const Scan& scan,
-                     const std::vector<ResultInfo>& results)
-    : Call(g),
-      arguments_(arguments),
-      roles_(roles),
-      scan_(scan),
-      results_(results),
-      given_(results.size()),
-      slot_of_tensor_(scan.tensors.size(), -1) {
-  for (ResultInfo& r : results_) {
-    complex_results_.push_back(r.dtype == kComplex);
-    if (r.dtype != kComplex) continue;
-    as_pairs(r.sizes, r.strides);
-    r.dtype = c10::ScalarType::Float;
-  }
-}
-
-bool GraphCall::present(int arg) const {
-  const c10::IValue& v = arguments_[arg];
-  return v.isTensor() ? v.toTensor().defined() : !v.isNone();
-}
+GraphCall::GraphCall(Graph& g, const c10::IValue* arguments, const Scan& scan, const std::vector<ResultInfo>& results)
+    : ArgumentCall(g, arguments, scan, results), given_(results.size()), slot_of_tensor_(scan.tensors.size(), -1) {}
 
 Value GraphCall::tensor(int flat) {
   const c10::TensorImpl* t = scan_.tensors[flat];
@@ -122,86 +59,15 @@ Value GraphCall::parameter(Binding b) {
   return {&g, g.input(g.slot({slot_name, SlotUse::input, d, size_of(d), 0, {}}), d, {}, {})};
 }
 
-Value GraphCall::in(int arg) {
-  const TensorRange r = scan_.ranges[arg];
-  if (r.count == 1) return tensor(r.first);
-  // A Scalar where another overload of the row takes a tensor.
-  return number(arg, arguments_[arg].isDouble() ? Dtype::float32 : Dtype::int32);
-}
-
-std::vector<Value> GraphCall::list(int arg) {
-  std::vector<Value> values;
-  const TensorRange r = scan_.ranges[arg];
-  for (int i = 0; i < r.count; ++i) values.push_back(tensor(r.first + i));
-  return values;
-}
-
-std::vector<std::optional<Value>> GraphCall::optional_list(int arg) {
-  std::vector<std::optional<Value>> values;
-  const TensorRange r = scan_.ranges[arg];
-  for (int i = 0; i < r.count; ++i)
-    values.push_back(scan_.tensors[r.first + i] ? std::optional(tensor(r.first + i)) : std::nullopt);
-  return values;
-}
-
 bool GraphCall::is_parameter(int arg) const {
   return std::any_of(scan_.parameters.begin(), scan_.parameters.end(),
                      [arg](const Parameter& p) { return !p.is_tensor && p.owner == arg; });
 }
 
 Value GraphCall::number(int arg, Dtype as) {
-  if (is_parameter(arg)) {
-    const Value v = parameter({Binding::argument_number, is_float(as) || as == Dtype::boolean, arg});
-    return convert(v, as);
-  }
-  const HostNumber n = host_number(arguments_[arg]);
-  if (is_float(as)) return trn::torch_backend::number(g, n.real, as);
-  if (as == Dtype::boolean) return trn::torch_backend::number(g, n.real != 0, as);
-  return trn::torch_backend::number(g, static_cast<double>(n.whole), as);
-}
-
-bool GraphCall::known(int arg) const {
-  return !is_parameter(arg) && (arguments_[arg].isScalar() || arguments_[arg].isBool());
-}
-
-bool GraphCall::complex(int arg, int item) const {
-  const TensorRange r = scan_.ranges[arg];
-  return item < r.count && scan_.tensors[r.first + item] &&
-         c10::typeMetaToScalarType(scan_.tensors[r.first + item]->dtype()) == kComplex;
-}
-
-double GraphCall::constant(int arg) const {
-  if (is_parameter(arg))
-    throw Error(Fault::internal, "a run-time parameter has no constant value",
-                g.name + " argument " + std::to_string(arg));
-  return host_number(arguments_[arg]).real;
-}
-
-bool GraphCall::integral(int arg) const { return arguments_[arg].isInt() || arguments_[arg].isBool(); }
-int64_t GraphCall::integer(int arg) const { return host_number(arguments_[arg]).whole; }
-bool GraphCall::flag(int arg) const { return arguments_[arg].isBool() && arguments_[arg].toBool(); }
-
-Dims GraphCall::integers(int arg) const {
-  const c10::IValue& v = arguments_[arg];
-  if (v.isInt()) return {v.toInt()};
-  Dims d;
-  if (!v.isNone())
-    for (const c10::IValue& item : v.toListRef()) d.push_back(item.isBool() ? item.toBool() : item.toInt());
-  return d;
-}
-
-std::vector<double> GraphCall::numbers(int arg) const {
-  const c10::IValue& v = arguments_[arg];
-  std::vector<double> d;
-  if (v.isNone()) return d;
-  if (!v.isList()) return {host_number(v).real};
-  for (const c10::IValue& item : v.toListRef()) d.push_back(host_number(item).real);
-  return d;
-}
-
-std::string GraphCall::text(int arg) const {
-  const c10::IValue& v = arguments_[arg];
-  return v.isNone() ? std::string() : v.toStringRef();
+  if (!is_parameter(arg)) return ArgumentCall::number(arg, as);
+  const Value v = parameter({Binding::argument_number, is_float(as) || as == Dtype::boolean, arg});
+  return convert(v, as);
 }
 
 Value GraphCall::random_seed(int64_t draws) {
@@ -209,23 +75,6 @@ Value GraphCall::random_seed(int64_t draws) {
   draws_ = draws;
   return {&g, g.input(g.slot({name(Binding{Binding::seed}), SlotUse::input, Dtype::uint32, 16, 0, {4}}), Dtype::uint32,
                       {4}, {1})};
-}
-
-bool GraphCall::wanted(int result) const {
-  return result < results() && results_[result].dtype != c10::ScalarType::Undefined &&
-         product(results_[result].sizes) > 0;
-}
-
-void GraphCall::out(int result, Value value) {
-  if (!wanted(result)) return;
-  Value v = convert(value, dtype(result));
-  const Dims& want = shape(result);
-  if (v.numel() == product(want)) {
-    v = reshape(v, want);
-  } else {
-    v = expand(v, want);
-  }
-  given_[result] = v;
 }
 
 std::vector<bool> GraphCall::depends_on(int slot) const {

@@ -3,9 +3,11 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "backend/torch/allocator.h"
+#include "backend/torch/compiled_module.h"
 #include "backend/torch/dispatch.h"
 #include "backend/torch/event.h"
 #include "backend/torch/generator.h"
+#include "backend/torch/program_log.h"
 #include "backend/torch/queue.h"
 #include "backend/torch/runtime.h"
 
@@ -111,4 +113,14 @@ PYBIND11_MODULE(_C, m) {
   m.def("fallback_ops", &fallback_ops);
   m.def("clear_op_tracking", &clear_op_tracking);
   m.def("program_statistics", &program_statistics);
+  m.def("made_programs", [] {
+    py::list all;
+    for (const MadeProgram& p : made_programs()) all.append(py::make_tuple(p.op, p.line, p.arguments, p.operators));
+    return all;
+  });
+  m.def("note_program", wrap_pybind_function([](std::string op, std::string line, std::vector<std::string> arguments,
+                                                int64_t operators) {
+          note_program({std::move(op), std::move(line), std::move(arguments), operators});
+        }));
+  bind_compiled(m);
 }

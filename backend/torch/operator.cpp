@@ -15,6 +15,7 @@
 #include "backend/torch/generator.h"
 #include "backend/torch/infer.h"
 #include "backend/torch/parameters.h"
+#include "backend/torch/program_log.h"
 #include "backend/torch/queue.h"
 #include "backend/torch/runtime.h"
 #include "backend/torch/source.h"
@@ -145,6 +146,7 @@ Operator::Entry* Operator::make(const c10::Stack& stack, size_t first, const Sca
     } catch (const Error& e) {
       TORCH_CHECK(false, name_, ": COMPILATION FAILED: ", e.what());
     }
+    note_program({name_, current_line(), described_arguments(handle_.schema(), stack.data() + first, roles_)});
   }
   const std::lock_guard lock(mutex_);
   auto& bucket = entries_[scan.hash];
@@ -204,17 +206,10 @@ std::unique_ptr<Operator::Entry> Operator::infer_results(const c10::Stack& stack
 }
 
 void Operator::build(Entry& entry, const IValue* arguments, const Scan& scan) {
-  const auto is_complex = [](const ResultInfo& r) { return c10::isComplexType(r.dtype); };
-  const bool complex_result = std::any_of(entry.results.begin(), entry.results.end(), is_complex);
-  if (row_.complex == Complex64::refused || (row_.complex == Complex64::parts && !complex_result)) {
-    for (const c10::TensorImpl* t : scan.tensors)
-      TORCH_CHECK(!t || !c10::isComplexType(c10::typeMetaToScalarType(t->dtype())), name_, ": dtype ",
-                  c10::typeMetaToScalarType(t->dtype()), " is not supported on neuron");
-    for (const ResultInfo& r : entry.results)
-      TORCH_CHECK(!is_complex(r), name_, ": dtype ", r.dtype, " is not supported on neuron");
-  }
+  if (const c10::ScalarType d = refused_complex(row_, scan, entry.results); d != c10::ScalarType::Undefined)
+    TORCH_CHECK(false, name_, ": dtype ", d, " is not supported on neuron");
   compiler::Graph graph(name_);
-  GraphCall call(graph, arguments, roles_, scan, entry.results);
+  GraphCall call(graph, arguments, scan, entry.results);
   lower(row_, call);
   entry.temporaries = call.finish();
   entry.draws = call.draws();

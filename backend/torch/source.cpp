@@ -78,6 +78,33 @@ uint32_t intern_stack(const char* op, PyFrameObject* frame) {
   return nrt_sim_intern(text.c_str());
 }
 
+struct Position {
+  PyCodeObject* code;  // a new reference; null if there is no frame
+  int instruction;
+};
+
+// Takes the reference to `frame`.
+Position innermost_outside_torch(PyFrameObject* frame) {
+  PyCodeObject* code = nullptr;
+  int instruction = 0;
+  for (int depth = 0; frame && depth < kFrames; ++depth) {
+    PyCodeObject* here = PyFrame_GetCode(frame);
+    if (!code || !is_torch_code(here)) {
+      Py_XDECREF(code);
+      code = here;
+      instruction = PyFrame_GetLasti(frame);
+      if (!is_torch_code(here)) break;
+    } else {
+      Py_DECREF(here);
+    }
+    PyFrameObject* back = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = back;
+  }
+  Py_XDECREF(frame);
+  return {code, instruction};
+}
+
 uint32_t op_only(const char* op) {
   thread_local std::unordered_map<const char*, uint32_t> known;
   uint32_t& id = known[op];
@@ -96,24 +123,7 @@ uint32_t find_source(const char* op) {
     PyGILState_Release(gil);
     return id;
   }
-  PyCodeObject* code = nullptr;
-  int instruction = 0;
-  for (int depth = 0; frame && depth < kFrames; ++depth) {
-    PyCodeObject* here = PyFrame_GetCode(frame);
-    if (!code || !is_torch_code(here)) {
-      Py_XDECREF(code);
-      code = here;
-      instruction = PyFrame_GetLasti(frame);
-      if (!is_torch_code(here)) break;
-    } else {
-      Py_DECREF(here);
-    }
-    PyFrameObject* back = PyFrame_GetBack(frame);
-    Py_DECREF(frame);
-    frame = back;
-  }
-  Py_XDECREF(frame);
-
+  const auto [code, instruction] = innermost_outside_torch(frame);
   uint32_t id = 0;
   if (code) {
     const auto [site, added] = sites().try_emplace(Site{op, code, instruction}, 0);
@@ -129,6 +139,19 @@ uint32_t find_source(const char* op) {
 }
 
 }  // namespace
+
+std::string current_line() {
+  PyThreadState* thread = PyGILState_GetThisThreadState();
+  if (!thread) return {};
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  std::string text;
+  if (const auto [code, instruction] = innermost_outside_torch(PyThreadState_GetFrame(thread)); code) {
+    text = line(code, instruction);
+    Py_DECREF(code);
+  }
+  PyGILState_Release(gil);
+  return text;
+}
 
 void set_source(const char* op) {
   if (scopes == 0) nrt_sim_set_source(find_source(op));

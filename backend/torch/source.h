@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 
 namespace trn::torch_backend {
 
@@ -6,8 +7,11 @@ namespace trn::torch_backend {
 // train.py:12". The line is the innermost one outside torch's own files. `op` must live as long as the process.
 void set_source(const char* op);
 
-// The same for as long as it lives: what is queued inside is part of `op`, whatever it calls itself. Taken before any
-// lock, because finding the line needs the interpreter's.
+// That line alone, "train.py:12"; empty if no Python code is running.
+std::string current_line();
+
+// set_source() for as long as it lives: what is queued inside is part of `op`, whatever it calls itself. Taken before
+// any lock, because finding the line needs the interpreter's.
 class SourceScope {
  public:
   explicit SourceScope(const char* op);

@@ -17,9 +17,17 @@ def register() -> None:
 
     _on_import.call_after("torch._dynamo.device_interface", _register_dynamo)
     _multiprocessing.register(torch.multiprocessing.reductions)
+    _on_import.call_after("torch._dynamo.backends.registry", _register_backend)
 
 
 def _register_dynamo(device_interface) -> None:
     from . import _dynamo
 
     _dynamo.register(device_interface)
+
+
+def _register_backend(registry) -> None:
+    from . import _compile
+
+    registry.register_backend(_compile.neuron, name="neuron")
+    _compile.make_default(registry)

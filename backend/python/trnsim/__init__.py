@@ -9,6 +9,7 @@ run.write_html("report.html")
 
 from trnsim import _C
 from trnsim._machine import counters, machine, mode, set_threads
+from trnsim._recompiles import Recompiles, recompiles
 from trnsim._replay import Replay, replay
 from trnsim._run import Run, fidelity, last_run, profile
 
@@ -16,6 +17,7 @@ Error = _C.Error
 
 __all__ = [
     "Error",
+    "Recompiles",
     "Replay",
     "Run",
     "counters",
@@ -24,6 +26,7 @@ __all__ = [
     "machine",
     "mode",
     "profile",
+    "recompiles",
     "replay",
     "set_threads",
 ]

@@ -102,4 +102,8 @@ std::span<const Row> fourier_rows();
 std::span<const Row> foreach_rows();
 std::span<const Row> special_rows();
 
+// Only for nodes of compiled graphs: ops that eager PyTorch does without a kernel of the device (views, factories), and
+// functional forms that only graphs have.
+std::span<const Row> graph_rows();
+
 }  // namespace trn::torch_backend

@@ -139,11 +139,15 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 def get_dynamo_metrics() -> list[dict]:
     """One record per graph that torch.compile has given to this device."""
-    return []
+    from .. import _compile
+
+    return _compile.metrics()
 
 
 def reset_dynamo_metrics() -> None:
-    pass
+    from .. import _compile
+
+    _compile.reset_metrics()
 
 
 def _sleep(cycles: int) -> None:
