@@ -107,7 +107,7 @@ def test_gradients():
     compiled(device)(x_device).square().mean().backward()
     tolerance = dict(rtol=1e-4, atol=1e-6)
     assert_same(x_device.grad, x_host.grad, **tolerance)
-    for (name, p), q in zip(host.named_parameters(), device.parameters()):
+    for p, q in zip(host.parameters(), device.parameters()):
         assert_same(q.grad, p.grad, **tolerance)
     assert programs() == [1, 1]
 
@@ -215,7 +215,7 @@ def test_host_numbers_are_inputs():
     assert programs() == [1]
 
 
-def test_an_operator_without_a_lowering_cuts_the_graph(recwarn):
+def test_an_operator_without_a_lowering_cuts_the_graph():
     torch_neuronx.clear_op_tracking()
 
     def solve(a, b):
@@ -223,7 +223,7 @@ def test_an_operator_without_a_lowering_cuts_the_graph(recwarn):
 
     check(solve, sample(3, 3), sample(3, 2), tolerance=dict(rtol=1e-4, atol=1e-5))
     assert programs() == [2]
-    assert torch_neuronx.get_fallback_ops() == ["aten::_linalg_solve_ex.result"] or torch_neuronx.get_fallback_ops()
+    assert torch_neuronx.get_fallback_ops() != []
 
 
 def test_graph_breaks():
@@ -245,13 +245,13 @@ def test_a_decode_step_compiles_once_for_all_positions():
         return torch.where(seen[None, :, None], cache, 0.0).sum(1)
 
     made = compiled(step)
-    want = torch.zeros(2, 8, 4)
+    want, counts = torch.zeros(2, 8, 4), []
     for at in range(3):
         x = sample(2, 1, 4, seed=at)
         got = made(cache, x.to(NEURON), torch.tensor([at], device=NEURON))
         assert_same(got, step(want, x, torch.tensor([at])))
-        compiled_so_far = programs_compiled() if at == 0 else compiled_so_far
-    assert programs_compiled() == compiled_so_far
+        counts.append(programs_compiled())
+    assert counts == [counts[0]] * 3
     assert programs() == [1]
 
 
@@ -269,5 +269,5 @@ def test_options_and_modes_that_the_device_has_not_are_named():
 
 def test_errors_name_the_graph():
     lookup = compiled(lambda table, index: table[index] * 2)
-    with pytest.raises(RuntimeError, match="graph_.*status=1006"):
+    with pytest.raises(RuntimeError, match=r"graph_.*status=1006"):
         lookup(sample(4, 3).to(NEURON), torch.tensor([9], device=NEURON)).cpu()

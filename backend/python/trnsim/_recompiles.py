@@ -3,6 +3,7 @@
 import re
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 
 # Hardware compiles with neuronx-cc, which is not modelled. These two are assumed: AWS's "autoport" tutorial has models
 # above 70B (some 80 layers of 60 operators) take 30 to 60 minutes, and a single operator takes seconds.
@@ -94,7 +95,7 @@ def _advice(values: list[str]) -> str:
     if len({len(size) for size in sizes}) > 1:
         return "the number of dims changes: keep it the same"
     for dim, along in enumerate(zip(*sizes)):
-        steps = [b - a for a, b in zip(along, along[1:])]
+        steps = [b - a for a, b in pairwise(along)]
         if len(set(along)) > 2 and set(steps) == {steps[0]} and 0 < steps[0] <= 8:
             return f"dim {dim} grows by {steps[0]} from call to call: allocate its full length once (a static cache)"
     changing = [dim for dim, along in enumerate(zip(*sizes)) if len(set(along)) > 1]
