@@ -200,9 +200,19 @@ int64_t attention_choice(const Tensor& query, const Tensor& key, const Tensor& v
   return static_cast<int64_t>(ours ? at::SDPBackend::overrideable : at::SDPBackend::math);
 }
 
+// Waits for the value: what is asserted is told at the assertion.
+void assert_async(const Tensor& self, std::string_view message) {
+  TORCH_CHECK(self.numel() == 1, "Boolean value of Tensor with ", self.numel() == 0 ? "no" : "more than one", " value",
+              self.numel() == 0 ? "" : "s", " is ambiguous");
+  TORCH_CHECK(self.item().toDouble() != 0, message);
+}
+void assert_async_plain(const Tensor& self) { assert_async(self, "Expected Tensor with single nonzero value"); }
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("nonzero", nonzero_positions);
   m.impl("nonzero_static", nonzero_static);
+  m.impl("_assert_async", assert_async_plain);
+  m.impl("_assert_async.msg", assert_async);
   m.impl("masked_select", masked_select);
   m.impl("tril_indices", triangle_indices<true>);
   m.impl("triu_indices", triangle_indices<false>);
