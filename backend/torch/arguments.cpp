@@ -43,8 +43,7 @@ Dtype device_dtype(c10::ScalarType d) {
 c10::ScalarType refused_complex(const Row& row, const Scan& scan, const std::vector<ResultInfo>& results) {
   auto operand = c10::ScalarType::Undefined, result = c10::ScalarType::Undefined;
   for (const c10::TensorImpl* t : scan.tensors)
-    if (t && c10::isComplexType(c10::typeMetaToScalarType(t->dtype())))
-      operand = c10::typeMetaToScalarType(t->dtype());
+    if (t && c10::isComplexType(c10::typeMetaToScalarType(t->dtype()))) operand = c10::typeMetaToScalarType(t->dtype());
   for (const ResultInfo& r : results)
     if (c10::isComplexType(r.dtype)) result = r.dtype;
   if (row.complex == Complex64::refused) return operand != c10::ScalarType::Undefined ? operand : result;
