@@ -139,7 +139,7 @@ const CardRow* card_named(std::string_view name) {
 
 bool has_control(const Program& p) {
   return std::any_of(p.instructions.begin(), p.instructions.end(),
-                     [](const Instruction& i) { return row(i).flow != Flow::none; });
+                     [](const Instruction& i) { return kRows[i.card].flow != Flow::none; });
 }
 
 AccessList accesses(const Program& p, const Instruction& i) {

@@ -41,18 +41,18 @@ void DmaEngines::set_hbm_factor(double factor, Tick now) {
 void DmaEngines::step_to(Tick until) {
   left_.clear();
   for (DmaLanes& e : engines_) e.step_to(static_cast<double>(until), left_);
-  for (const DmaLanes::Left& l : left_) left_engine(l.transfer, l.at);
+  for (const DmaLanes::Left& l : left_) land(l);
 }
 
 // Engines post one after another, in the order in which they are through.
-void DmaEngines::left_engine(uint32_t transfer, Tick now) {
-  Moving& m = moving_[transfer];
-  m.left.push_back(now);
-  if (static_cast<int64_t>(m.left.size()) < m.engines) return;
+void DmaEngines::land(const DmaLanes::Left& of_lanes) {
+  Moving& m = moving_[of_lanes.transfer];
+  for (size_t i = 0; i < of_lanes.lanes; ++i) m.left.push_back(static_cast<Tick>(of_lanes.at[i]));
+  if (m.left.size() < m.engines) return;
   if (!std::is_sorted(m.left.begin(), m.left.end())) std::sort(m.left.begin(), m.left.end());
   Tick posted = 0;
   for (const Tick left : m.left) posted = std::max(left + m.latency, posted + post_interval_);
-  const Landing l{transfer, m.left.back(), posted};
+  const Landing l{of_lanes.transfer, m.left.back(), posted};
   const auto earlier = [](const Landing& a, const Landing& b) { return a.left < b.left; };
   landings_.insert(std::upper_bound(landings_.begin(), landings_.end(), l, earlier), l);
 }

@@ -55,7 +55,7 @@ class DmaEngines {
   };
   struct Moving {
     Tick latency = 0;
-    int64_t engines = 0;
+    size_t engines = 0;
     std::vector<Tick> left;  // by engine that is through with it
   };
   struct Landing {
@@ -65,7 +65,7 @@ class DmaEngines {
 
   void enter(const Arrival& a, Tick at);
   void step_to(Tick until);
-  void left_engine(uint32_t transfer, Tick now);
+  void land(const DmaLanes::Left& l);
   template <class Landed>
   void report(Landed&& landed) {
     for (const Landing& l : landings_) {

@@ -52,18 +52,18 @@ Deal Dealer::deal(const Transfer& t) const {
   d.latency = std::llround(latency * ticks_per_ns_);
   // Engines get their descriptors one after another; behind an earlier transfer that goes unnoticed.
   const double stagger = t.reads_hbm ? spec_.dma_stagger_hbm_ns : spec_.dma_stagger_sbuf_ns;
-  d.parts.resize((static_cast<size_t>(engines) + Deal::kUnit - 1) / Deal::kUnit * Deal::kUnit);
-  for (int64_t e = 0; e < engines; ++e) {
-    const int64_t share = packets_on(e);
+  const size_t size = (static_cast<size_t>(engines) + Deal::kUnit - 1) / Deal::kUnit * Deal::kUnit;
+  for (auto* of_engines : {&d.packets, &d.startup, &d.restart, &d.late}) of_engines->resize(size);
+  for (size_t e = 0; e < static_cast<size_t>(engines); ++e) {
+    const int64_t share = packets_on(static_cast<int64_t>(e));
     if (share == 0) continue;
     ++d.engines;
-    Deal::Part& part = d.parts[static_cast<size_t>(e)];
-    part.packets = std::max(1.0, static_cast<double>(share) / gathered);
-    part.late = static_cast<double>(e) * stagger * ticks_per_ns_;
+    d.packets[e] = std::max(1.0, static_cast<double>(share) / gathered);
+    d.late[e] = static_cast<double>(e) * stagger * ticks_per_ns_;
     if (t.reads_hbm && packet.bytes >= spec_.hbm_startup_packet_bytes) {
-      const double by_bytes = part.packets * packet.bytes * spec_.hbm_startup_byte_ns;
-      part.startup = std::min<double>(spec_.hbm_startup_ns, by_bytes) * ticks_per_ns_;
-      part.restart = std::min<double>(spec_.hbm_restart_ns, by_bytes) * ticks_per_ns_;
+      const double by_bytes = d.packets[e] * packet.bytes * spec_.hbm_startup_byte_ns;
+      d.startup[e] = std::min<double>(spec_.hbm_startup_ns, by_bytes) * ticks_per_ns_;
+      d.restart[e] = std::min<double>(spec_.hbm_restart_ns, by_bytes) * ticks_per_ns_;
     }
   }
   return d;

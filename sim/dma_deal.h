@@ -9,20 +9,17 @@ namespace trn {
 
 // How the descriptors of one transfer are dealt to the DMA engines, in ticks.
 struct Deal {
-  // What one engine gets of it: perhaps no packets.
-  struct Part {
-    double packets = 0;
-    double startup = 0;  // before its first packet, while the reads of its queue are not under way
-    double restart = 0;  // before its first packet, where it came after such reads had begun
-    double late = 0;     // until the engine has its descriptors, where its queue was idle
-  };
   Transfer of;
   bool touches_hbm = false;
   double packet_ticks = 0;  // of one, alone
   Tick latency = 0;         // from an engine's last packet to its semaphore update
+  // By engine, filled up to a multiple of kUnit.
   static constexpr size_t kUnit = 16;
-  std::vector<Part> parts;  // by engine, filled up to a multiple of kUnit
-  int64_t engines = 0;      // that get any
+  std::vector<double> packets;  // 0: it gets none
+  std::vector<double> startup;  // before the first packet, while the reads of its queue are not under way
+  std::vector<double> restart;  // before the first packet, where it came after such reads had begun
+  std::vector<double> late;     // until the engine has its descriptors, where its queue was idle
+  size_t engines = 0;           // that get any packets
 };
 
 // Deals, and remembers: a Program moves few shapes many times.

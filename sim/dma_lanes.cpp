@@ -13,53 +13,47 @@ DmaLanes::DmaLanes(size_t first, size_t queues) : first_(first), queues_(queues)
 }
 
 void DmaLanes::enter(uint32_t transfer, size_t queue, std::shared_ptr<const Deal> deal, double at) {
-  const Deal::Part* parts = deal->parts.data() + first_;
-  if (std::all_of(parts, parts + kLanes, [](const Deal::Part& part) { return part.packets <= 0; })) return;
-  Lanes now = clock_.settled;
-  for (size_t l = 0; l < kLanes; ++l) now[l] = parts[l].packets > 0 ? at : now[l];
-  dma_lanes::settle(clock_, heads_, now);
+  const double* packets = deal->packets.data() + first_;
+  const auto lanes = static_cast<size_t>(std::count_if(packets, packets + kLanes, [](double n) { return n > 0; }));
+  if (lanes == 0) return;
+  dma_lanes::settle(clock_, heads_, at, packets);
 
   Queue& q = queues_[queue];
   const bool idle = q.busy == 0;
-  Transfer& entered = q.transfers.emplace_back(Transfer{std::move(deal), transfer, at, 0});
-  for (size_t l = 0; l < kLanes; ++l) {
-    const Deal::Part& part = parts[l];
-    if (part.packets <= 0) continue;
-    ++entered.lanes;
-    if (q.heads.late[l] < kNever || q.heads.packets[l] < kNever) continue;
-    ++q.busy;
-    q.head[l] = q.gone + q.transfers.size() - 1;
-    q.reading_from[l] = at + part.late + part.startup + entered.deal->packet_ticks;
-    begin(q, l, *entered.deal, part.late, part.startup);
-  }
+  uint32_t entered = dma_lanes::enter(q.heads, {.packets = packets,
+                                                .startup = deal->startup.data() + first_,
+                                                .late = deal->late.data() + first_,
+                                                .packet_ticks = deal->packet_ticks,
+                                                .ticks = ticks_of(*deal),
+                                                .at = at});
+  q.busy += static_cast<size_t>(std::popcount(entered));
+  for (; entered != 0; entered &= entered - 1)
+    q.head[static_cast<size_t>(std::countr_zero(entered))] = q.gone + q.transfers.size();
+  q.transfers.push_back({std::move(deal), at, lanes, {.transfer = transfer, .at = {}}});
   const auto before = [](const Heads* a, const Heads* b) { return a->queue < b->queue; };
   if (idle) heads_.insert(std::upper_bound(heads_.begin(), heads_.end(), &q.heads, before), &q.heads);
   dma_lanes::plan(clock_, heads_);
 }
 
-// The lane has a new head, and its descriptors in `late`.
-void DmaLanes::begin(Queue& q, size_t lane, const Deal& deal, double late, double startup) const {
-  Heads& h = q.heads;
-  h.rest_ticks[lane] = deal.touches_hbm ? deal.packet_ticks * hbm_factor_ : deal.packet_ticks;
-  h.first_ticks[lane] = h.rest_ticks[lane] + startup;
-  q.startup[lane] = startup;
-  h.rest[lane] = deal.parts[first_ + lane].packets - 1;
+// A lane's next transfer of the queue. Behind an earlier one neither the descriptors' delay nor that of the reads is
+// noticed, unless these begin anew after `late`.
+void DmaLanes::begin(Heads& h, size_t lane, const Deal& deal, double late) const {
+  h.rest_ticks[lane] = ticks_of(deal);
+  h.startup[lane] = 0;
+  h.rest[lane] = deal.packets[first_ + lane] - 1;
   h.late[lane] = late > 0 ? late : kNever;
   h.packets[lane] = late > 0 ? kNever : 1;
-  h.ticks[lane] = late > 0 ? 0 : h.first_ticks[lane];
+  h.ticks[lane] = late > 0 ? 0 : h.rest_ticks[lane];
 }
 
 void DmaLanes::set_hbm_factor(double factor, double now) {
-  dma_lanes::settle(clock_, heads_, Lanes(now));
+  dma_lanes::settle(clock_, heads_, now);
   hbm_factor_ = factor;
   for (Heads* h : heads_)
     for (size_t l = 0; l < kLanes; ++l) {
       if (h->late[l] == kNever && h->packets[l] == kNever) continue;
-      const Deal& deal = *head(queues_[h->queue], l).deal;
-      if (!deal.touches_hbm) continue;
-      h->rest_ticks[l] = deal.packet_ticks * factor;
-      h->first_ticks[l] = h->rest_ticks[l] + queues_[h->queue].startup[l];
-      if (h->ticks[l] > 0) h->ticks[l] = h->rest[l] < 0 ? h->rest_ticks[l] : h->first_ticks[l];
+      h->rest_ticks[l] = ticks_of(*head(queues_[h->queue], l).deal);
+      if (h->ticks[l] > 0) h->ticks[l] = h->rest[l] < 0 ? h->rest_ticks[l] : h->rest_ticks[l] + h->startup[l];
     }
   dma_lanes::plan(clock_, heads_);
 }
@@ -75,20 +69,22 @@ void DmaLanes::step_to(double until, std::vector<Left>& left) {
   }
 }
 
-// On to the lane's next transfer of the queue, if there is one. Behind an earlier transfer neither the descriptors'
-// delay nor that of the reads is noticed.
+// On to the lane's next transfer of the queue, if there is one.
 void DmaLanes::leave(Queue& q, size_t lane, std::vector<Left>& left) {
   const double now = clock_.settled[lane];
   Transfer& through = q.transfers[q.head[lane] - q.gone];
-  left.push_back({through.id, static_cast<Tick>(now)});
-  if (--through.lanes == 0) forget(q);
+  through.left.at[through.left.lanes++] = now;
+  if (through.left.lanes == through.lanes) {
+    left.push_back(through.left);
+    forget(q);
+  }
   for (size_t& at = q.head[lane] = std::max(q.head[lane] + 1, q.gone); at < q.gone + q.transfers.size(); ++at) {
     const Transfer& next = head(q, lane);
-    const Deal::Part& part = next.deal->parts[first_ + lane];
-    if (part.packets <= 0) continue;
-    const bool anew = part.restart > 0 && next.came > q.reading_from[lane];
-    if (anew) q.reading_from[lane] = now + part.restart + next.deal->packet_ticks;
-    return begin(q, lane, *next.deal, anew ? part.restart : 0, 0);
+    if (next.deal->packets[first_ + lane] <= 0) continue;
+    const double restart = next.deal->restart[first_ + lane];
+    const bool anew = restart > 0 && next.came > q.heads.reading_from[lane];
+    if (anew) q.heads.reading_from[lane] = now + restart + next.deal->packet_ticks;
+    return begin(q.heads, lane, *next.deal, anew ? restart : 0);
   }
   q.heads.packets[lane] = kNever;
   q.heads.ticks[lane] = 0;
@@ -98,7 +94,7 @@ void DmaLanes::leave(Queue& q, size_t lane, std::vector<Left>& left) {
 // Transfers that all lanes are through with, once they are half of all.
 void DmaLanes::forget(Queue& q) {
   const auto first =
-      std::find_if(q.transfers.begin(), q.transfers.end(), [](const Transfer& t) { return t.lanes > 0; });
+      std::find_if(q.transfers.begin(), q.transfers.end(), [](const Transfer& t) { return t.left.lanes < t.lanes; });
   const auto old = static_cast<size_t>(first - q.transfers.begin());
   if (2 * old < q.transfers.size()) return;
   q.transfers.erase(q.transfers.begin(), first);

@@ -19,9 +19,11 @@ class DmaLanes {
  public:
   static constexpr size_t kLanes = dma_lanes::kLanes;
   static constexpr double kNever = dma_lanes::kNever;
+  // A transfer that no lane has to do with any more: when they were through with it, lane by lane as they were.
   struct Left {
     uint32_t transfer;
-    Tick at;
+    size_t lanes = 0;
+    std::array<double, kLanes> at;
   };
 
   // `first` is the engine of the first lane.
@@ -30,7 +32,7 @@ class DmaLanes {
 
   // Packets of a transfer may start at `at`, which no lane has passed.
   void enter(uint32_t transfer, size_t queue, std::shared_ptr<const Deal> deal, double at);
-  // Steps up to `until`, inclusive; appends the lanes that are through with a transfer, lane by lane in order of time.
+  // Steps up to `until`, inclusive; appends what leaves.
   void step_to(double until, std::vector<Left>& left);
   // Packets that touch HBM take `factor` times as long from `now` on.
   void set_hbm_factor(double factor, double now);
@@ -42,23 +44,22 @@ class DmaLanes {
   using ClockLanes = dma_lanes::Clocks;
   struct Transfer {
     std::shared_ptr<const Deal> deal;
-    uint32_t id;
     double came;
-    size_t lanes;  // that are not through with it
+    size_t lanes;  // that have to do with it
+    Left left;
   };
   // One queue: its transfers in order of arrival. A lane's head is the transfer that it is at.
   struct Queue {
     HeadLanes heads;
-    std::array<double, kLanes> startup{};       // of the heads' first packets
-    std::array<double, kLanes> reading_from{};  // HBM reads that were queued by then began together
-    std::array<size_t, kLanes> head{};          // counted from the queue's first transfer ever
+    std::array<size_t, kLanes> head{};  // counted from the queue's first transfer ever
     std::vector<Transfer> transfers;
     size_t gone = 0;  // before transfers.front()
     size_t busy = 0;  // lanes that have a head
   };
 
-  const Transfer& head(const Queue& q, size_t lane) const { return q.transfers[q.head[lane] - q.gone]; }
-  void begin(Queue& q, size_t lane, const Deal& deal, double late, double startup) const;
+  static const Transfer& head(const Queue& q, size_t lane) { return q.transfers[q.head[lane] - q.gone]; }
+  double ticks_of(const Deal& d) const { return d.touches_hbm ? d.packet_ticks * hbm_factor_ : d.packet_ticks; }
+  void begin(HeadLanes& h, size_t lane, const Deal& deal, double late) const;
   void leave(Queue& q, size_t lane, std::vector<Left>& left);
   static void forget(Queue& q);
 

@@ -38,7 +38,8 @@ HWY_INLINE M go_on(Heads& h, size_t l, V elapsed, V cycles, M due) {
   const M ready = hn::And(hn::Lt(late, one), hn::Gt(elapsed, zero));
   hn::Store(hn::IfThenElse(ready, hn::Set(d, kNever), late), d, &h.late[l]);
   hn::Store(hn::IfThenElse(ready, one, packets), d, &h.packets[l]);
-  hn::Store(hn::IfThenElse(ready, hn::Load(d, &h.first_ticks[l]), ticks), d, &h.ticks[l]);
+  hn::Store(hn::IfThenElse(ready, hn::Add(hn::Load(d, &h.rest_ticks[l]), hn::Load(d, &h.startup[l])), ticks), d,
+            &h.ticks[l]);
   hn::Store(rest, d, &h.rest[l]);
   return hn::And(through, hn::Lt(hn::Mul(packets, ticks), one));
 }
@@ -57,11 +58,37 @@ HWY_INLINE uint32_t bits(M m) {
 
 }  // namespace
 
-void Settle(Clocks& c, std::span<Heads* const> heads, const Lanes& now) {
+uint32_t Enter(Heads& h, const Arrival& a) {
+  const D d;
+  const V zero = hn::Zero(d), one = hn::Set(d, 1), never = hn::Set(d, kNever);
+  uint32_t entered = 0;
+  for (size_t l = 0; l < kLanes; l += hn::Lanes(d)) {
+    const V late = hn::Load(d, &h.late[l]), packets = hn::Load(d, &h.packets[l]);
+    const V its_packets = hn::LoadU(d, a.packets + l), its_late = hn::LoadU(d, a.late + l);
+    const V startup = hn::LoadU(d, a.startup + l), ticks = hn::Set(d, a.ticks);
+    const M idle = hn::And(hn::Eq(late, never), hn::Eq(packets, never));
+    const M m = hn::And(idle, hn::Gt(its_packets, zero)), waits = hn::Gt(its_late, zero);
+    const V reads = hn::Add(hn::Add(hn::Add(hn::Set(d, a.at), its_late), startup), hn::Set(d, a.packet_ticks));
+    const auto put = [&](V value, Lanes& to) { hn::Store(hn::IfThenElse(m, value, hn::Load(d, &to[l])), d, &to[l]); };
+    put(hn::IfThenElse(waits, its_late, never), h.late);
+    put(hn::IfThenElse(waits, never, one), h.packets);
+    put(hn::IfThenElse(waits, zero, hn::Add(ticks, startup)), h.ticks);
+    put(hn::Sub(its_packets, one), h.rest);
+    put(ticks, h.rest_ticks);
+    put(startup, h.startup);
+    put(reads, h.reading_from);
+    entered |= bits(m) << l;
+  }
+  return entered;
+}
+
+void Settle(Clocks& c, std::span<Heads* const> heads, double now, const double* packets) {
   const D d;
   for (size_t l = 0; l < kLanes; l += hn::Lanes(d)) {
-    const V to = hn::Load(d, &now[l]), elapsed = hn::Sub(to, hn::Load(d, &c.settled[l]));
-    const V cycles = cycles_of(c, l, elapsed);
+    const V settled = hn::Load(d, &c.settled[l]);
+    const V to = packets ? hn::IfThenElse(hn::Gt(hn::LoadU(d, packets + l), hn::Zero(d)), hn::Set(d, now), settled)
+                         : hn::Set(d, now);
+    const V elapsed = hn::Sub(to, settled), cycles = cycles_of(c, l, elapsed);
     hn::Store(to, d, &c.settled[l]);
     for (Heads* h : heads) go_on(*h, l, elapsed, cycles, hn::MaskFromVec(hn::Zero(d)));
   }
@@ -111,6 +138,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace trn::dma_lanes {
 
+HWY_EXPORT(Enter);
 HWY_EXPORT(Settle);
 HWY_EXPORT(Plan);
 HWY_EXPORT(Step);
@@ -118,7 +146,10 @@ HWY_EXPORT(Step);
 bool step(Clocks& c, std::span<Heads* const> heads, double until) {
   return HWY_DYNAMIC_DISPATCH(Step)(c, heads, until);
 }
-void settle(Clocks& c, std::span<Heads* const> heads, const Lanes& now) { HWY_DYNAMIC_DISPATCH(Settle)(c, heads, now); }
+uint32_t enter(Heads& h, const Arrival& a) { return HWY_DYNAMIC_DISPATCH(Enter)(h, a); }
+void settle(Clocks& c, std::span<Heads* const> heads, double now, const double* packets) {
+  HWY_DYNAMIC_DISPATCH(Settle)(c, heads, now, packets);
+}
 void plan(Clocks& c, std::span<Heads* const> heads) { HWY_DYNAMIC_DISPATCH(Plan)(c, heads); }
 
 }  // namespace trn::dma_lanes

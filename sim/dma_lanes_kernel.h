@@ -16,11 +16,12 @@ struct alignas(64) Lanes : std::array<double, kLanes> {
 
 // The head of one queue on each lane. While it is late it has no packets yet; a lane without head has neither.
 struct Heads {
-  Lanes late{kNever};     // left until its descriptors are there; then kNever
-  Lanes packets{kNever};  // left: of the first one, then of the rest
-  Lanes ticks;            // of one of them now
-  Lanes rest;             // packets after the first one; -1: it is at them
-  Lanes first_ticks, rest_ticks;
+  Lanes late{kNever};         // left until its descriptors are there; then kNever
+  Lanes packets{kNever};      // left: of the first one, then of the rest
+  Lanes ticks;                // of one of them now
+  Lanes rest;                 // packets after the first one; -1: it is at them
+  Lanes rest_ticks, startup;  // of one packet, and more of the first one
+  Lanes reading_from;         // HBM reads that were queued by then began together
   size_t queue = 0;
   uint32_t through = 0;  // bit by lane, after step()
 };
@@ -32,11 +33,20 @@ struct Clocks {
   double soonest = kNever;
 };
 
+// A transfer that arrives, by lane as in Deal.
+struct Arrival {
+  const double *packets, *startup, *late;
+  double packet_ticks, ticks;  // of a packet alone, and with the traffic there is
+  double at;
+};
+
+// Makes it the head of the lanes that have none and get packets of it: a bit for each.
+uint32_t enter(Heads& h, const Arrival& a);
 // Every lane whose next step is at `until` or earlier makes it. Lanes where a head is through with its last packet are
 // left to the caller, who has to plan() then. Returns whether there are any.
 bool step(Clocks& c, std::span<Heads* const> heads, double until);
-// Lanes where `now` is later than `settled` account for what their heads have done until then.
-void settle(Clocks& c, std::span<Heads* const> heads, const Lanes& now);
+// Lanes that get `packets` account for what their heads have done until `now`; without them, all lanes.
+void settle(Clocks& c, std::span<Heads* const> heads, double now, const double* packets = nullptr);
 // When each lane has something to do next.
 void plan(Clocks& c, std::span<Heads* const> heads);
 

@@ -72,14 +72,22 @@ void Run::set_up_semaphores() {
   semaphores_.resize(count);
   for (uint32_t i = 0; i < w_.presets.size(); ++i) {
     const Preset& preset = w_.presets[i];
-    if (preset.at_ns <= 0) {
+    if (preset.at_ns <= 0)
       semaphores_[preset.semaphore].value = preset.value;
-      continue;
-    }
-    rising_ = false;
-    const auto id = static_cast<uint32_t>(w_.records.size()) + i;
-    events_.push(clock_.from_ns(preset.at_ns), static_cast<uint8_t>(Kind::post), {Kind::post, id});
+    else
+      presets_.push_back(i);
   }
+  rising_ = rising_ && presets_.empty();
+  std::stable_sort(presets_.begin(), presets_.end(),
+                   [&](uint32_t a, uint32_t b) { return w_.presets[a].at_ns > w_.presets[b].at_ns; });
+  expect_preset();
+}
+
+void Run::expect_preset() {
+  if (presets_.empty()) return;
+  const Tick at = clock_.from_ns(w_.presets[presets_.back()].at_ns);
+  events_.push(at, static_cast<uint8_t>(Kind::preset), {Kind::preset, presets_.back()});
+  presets_.pop_back();
 }
 
 // Counting sort of the records by stream.
@@ -102,6 +110,7 @@ Timing Run::go() {
   while (!events_.empty()) {
     const auto e = events_.pop();
     switch (e.payload.kind) {
+      case Kind::preset: preset(w_.presets[e.payload.id], e.at); break;
       case Kind::post: post(e.payload.id, e.at); break;
       case Kind::dma:
         if (cores_[e.payload.id].planned == e.at) run_dma(static_cast<uint8_t>(e.payload.id), e.at);
@@ -265,11 +274,12 @@ void Run::occupy(Stream& st, uint32_t index, Tick start, Tick end) {
   if (observer_) observer_->instruction({index, start, end});
 }
 
+void Run::preset(const Preset& p, Tick now) {
+  expect_preset();
+  raise(p.semaphore, p.value, WaitEvent::kNobody, now);
+}
+
 void Run::post(uint32_t id, Tick now) {
-  if (id >= w_.records.size()) {
-    const Preset& preset = w_.presets[id - w_.records.size()];
-    return raise(preset.semaphore, preset.value, WaitEvent::kNobody, now);
-  }
   for (const SemaphoreUpdate& u : w_.updates_of(w_.records[id])) {
     const int64_t step = u.value, before = semaphores_[u.semaphore].value;
     const int64_t after = u.change == Change::set ? step : u.change == Change::add ? before + step : before - step;

@@ -18,10 +18,10 @@ class Run {
   Timing go();
 
  private:
-  enum class Kind : uint8_t { post, dma, ready };  // in order of priority at one tick
+  enum class Kind : uint8_t { preset, post, dma, ready };  // in order of priority at one tick
   struct Event {
     Kind kind;
-    uint32_t id;  // post: record, or beyond them a preset; dma: core; ready: stream
+    uint32_t id;  // post: record; dma: core; ready: stream
   };
 
   // A sequencer hands instructions to its engine's pipeline and runs on, up to sequencer_queue_depth of them.
@@ -99,6 +99,8 @@ class Run {
   void finish(Stream& st, uint32_t index, Tick start, Tick end);
   void occupy(Stream& st, uint32_t index, Tick start, Tick end);
   Tick turn(const Stream& st, const Record& r) const;
+  void expect_preset();
+  void preset(const Preset& p, Tick now);
   void post(uint32_t id, Tick now);
   void raise(uint16_t semaphore, uint32_t value, uint32_t poster, Tick now);
   void waited(Stream& st, uint32_t index, Tick begin, Tick end, Reason reason, uint32_t blocker);
@@ -124,7 +126,8 @@ class Run {
   const Tick post_latency_, issue_interval_, table_load_, dma_lookahead_;
   bool rising_ = true;  // semaphores only rise, and nothing waits for a low value: what is met stays met
   EventQueue<Event> events_;
-  std::vector<uint32_t> order_;  // records, stream by stream
+  std::vector<uint32_t> order_;    // records, stream by stream
+  std::vector<uint32_t> presets_;  // still to come, the last first
   std::vector<Stream> streams_;
   std::vector<Semaphore> semaphores_;
   std::vector<Core> cores_;

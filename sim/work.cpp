@@ -21,6 +21,12 @@ uint64_t hash(const Cost& c) {
 
 }  // namespace
 
+uint32_t CostPool::add(const Cost& c, size_t kind) {
+  uint32_t& last = last_[kind % kWays];
+  if (last < costs_.size() && costs_[last] == c) return last;
+  return last = add(c);
+}
+
 uint32_t CostPool::add(const Cost& c) {
   uint32_t& slot = recent_[hash(c) % kWays];
   if (slot < costs_.size() && costs_[slot] == c) return slot;
@@ -37,11 +43,12 @@ Work work_of(const Program& p, const Spec& s) {
   w.waits.reserve(p.waits.size());
   std::vector<uint32_t> by_semaphore;  // an update "add one" for each
   CostPool pool(w.costs);
+  const auto rows = isa();
   for (const Instruction& in : p.instructions) {
-    const CardRow& card = row(in);
+    const CardRow& card = rows[in.card];
     Record r;
     const Cost cost = card.cost(p.raw_args(in), in.engine, s);
-    r.cost = pool.add(cost);
+    r.cost = pool.add(cost, in.card * kEngines + static_cast<size_t>(in.engine));
     r.name = in.card;
     r.engine = in.engine;
     r.core = in.core;

@@ -85,11 +85,13 @@ class CostPool {
  public:
   explicit CostPool(std::vector<Cost>& costs) : costs_(costs) {}
   uint32_t add(const Cost& c);
+  uint32_t add(const Cost& c, size_t kind);  // of an instruction that mostly costs what the last one of its kind did
 
  private:
   static constexpr uint32_t kWays = 1024;
   std::vector<Cost>& costs_;
-  std::vector<uint32_t> recent_ = std::vector<uint32_t>(kWays, UINT32_MAX);
+  std::vector<uint32_t> recent_ = std::vector<uint32_t>(kWays, UINT32_MAX);  // by hash
+  std::vector<uint32_t> last_ = recent_;                                     // by kind
 };
 
 }  // namespace trn

@@ -8,6 +8,7 @@
 #include "sim/execute.h"
 #include "sim/hazards.h"
 #include "sim/simulate.h"
+#include "tests/bench/mixed.h"
 
 namespace {
 
@@ -79,5 +80,8 @@ BENCHMARK(BM_hazards_matmul)->Arg(256)->Arg(1024)->Arg(4096)->Unit(benchmark::kM
 
 void BM_hazards_add(benchmark::State& state) { measure(state, add(state.range(0)), true); }
 BENCHMARK(BM_hazards_add)->Arg(64)->Arg(512)->Arg(2048)->Unit(benchmark::kMillisecond);
+
+void BM_hazards_mixed(benchmark::State& state) { measure(state, bench::mixed(state.range(0) / 10, 128), true); }
+BENCHMARK(BM_hazards_mixed)->Arg(100)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
