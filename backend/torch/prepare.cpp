@@ -1,8 +1,10 @@
 // Changes to arguments before their key is made: what must be known on the host first.
+#include <ATen/ScalarOps.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/masked_fill.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/nonzero.h>
 
 #include <algorithm>
@@ -96,14 +98,41 @@ bool size_arange(const c10::OperatorHandle& op, Stack& stack) {
   return false;
 }
 
+// A complex number of the host stands on the device as a tensor.
+bool move_complex_numbers(const c10::OperatorHandle& op, Stack& stack) {
+  const auto is_ours = [](const IValue& v) { return v.isTensor() && v.toTensor().device().type() == kNeuron; };
+  for (size_t i = 0; i < 2; ++i) {
+    IValue &number = argument(op, stack, i), &other = argument(op, stack, 1 - i);
+    if (number.isTensor() && number.toTensor().is_cpu() && number.toTensor().dim() == 0 &&
+        number.toTensor().is_complex() && is_ours(other))
+      number = number.toTensor().to(other.toTensor().device(), at::kComplexFloat);
+  }
+  return false;
+}
+
+bool multiply_by_complex(const c10::OperatorHandle& op, Stack& stack) {
+  const IValue number = argument(op, stack, 1);
+  if (!number.isComplexDouble()) return false;
+  Tensor self = argument(op, stack, 0).toTensor();
+  const Tensor factor = c10::scalar_to_tensor(number.toScalar()).to(self.device(), at::kComplexFloat);
+  const bool in_place = op.schema().name().back() == '_';
+  torch::jit::drop(stack, op.schema().arguments().size());
+  stack.emplace_back(in_place ? self.mul_(factor) : at::mul(self, factor));
+  return true;
+}
+
 struct Hook {
   std::string_view op;
   Prepare prepare;
 };
 constexpr Hook kHooks[] = {
-    {"aten::index.Tensor", expand_masks},    {"aten::index.Tensor_out", expand_masks},
-    {"aten::index_put", put_by_mask},        {"aten::index_put_", put_by_mask},
-    {"aten::_index_put_impl_", put_by_mask}, {"aten::arange.start_out", size_arange},
+    {"aten::index.Tensor", expand_masks},       {"aten::index.Tensor_out", expand_masks},
+    {"aten::index_put", put_by_mask},           {"aten::index_put_", put_by_mask},
+    {"aten::_index_put_impl_", put_by_mask},    {"aten::arange.start_out", size_arange},
+    {"aten::add.Tensor", move_complex_numbers}, {"aten::sub.Tensor", move_complex_numbers},
+    {"aten::mul.Tensor", move_complex_numbers}, {"aten::eq.Tensor", move_complex_numbers},
+    {"aten::mul.Scalar", multiply_by_complex},  {"aten::mul_.Scalar", multiply_by_complex},
+    {"aten::ne.Tensor", move_complex_numbers},  {"aten::div.Tensor", move_complex_numbers},
 };
 
 }  // namespace

@@ -155,6 +155,7 @@ Statistics& statistics() {
 }
 
 LoadedProgram load_program(const compiler::Graph& graph, int device) {
+  ensure_runtime();  // operands without elements have not
   const Spec& spec = *runtime::describe_machine().spec;
   const auto directory = cache_directory();
   const fs::path path = directory ? *directory / (digest(graph, spec) + ".neff") : fs::path();

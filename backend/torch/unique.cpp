@@ -9,6 +9,7 @@
 #include <ATen/ops/sort.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <tuple>
 
 namespace trn::torch_backend {
@@ -55,10 +56,15 @@ std::tuple<Tensor, Tensor> unique(const Tensor& self, bool sorted, bool inverse)
 Tensor rows_of(const Tensor& self, int64_t dim) { return self.movedim(dim, 0).contiguous(); }
 
 ThreeTensors unique_dim(const Tensor& self, int64_t dim, bool /*sorted*/, bool inverse, bool counts) {
+  const auto empty_dims = std::count(self.sizes().begin(), self.sizes().end(), 0);
+  const Tensor none = at::empty({0}, indices_like(self));
+  if (self.size(dim) == 0) {
+    TORCH_CHECK(empty_dims == 1, "Number of zero sized dimensions is more than one, so unique cannot be applied ");
+    return {self.clone(), none, none};
+  }
+  TORCH_CHECK(empty_dims == 0, "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
   const Tensor rows = rows_of(self, dim);
   const int64_t n = rows.size(0);
-  TORCH_CHECK(self.numel() > 0 || n > 0,
-              "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
   const Tensor columns = rows.reshape({n, -1});
   Tensor order = at::arange(n, indices_like(self));
   for (int64_t column = columns.size(1); column-- > 0;) {  // stable sorts, the most significant last
@@ -66,7 +72,6 @@ ThreeTensors unique_dim(const Tensor& self, int64_t dim, bool /*sorted*/, bool i
     order = order.index_select(0, std::get<1>(at::sort(keys, true, 0, false)));
   }
   const Runs runs = equal_runs(rows.index_select(0, order));
-  const Tensor none = at::empty({0}, indices_like(self));
   return {runs.values.movedim(0, dim), inverse ? in_place_of(order, runs.group) : none, counts ? runs.sizes : none};
 }
 

@@ -80,3 +80,23 @@ def test_an_operator_that_does_not_take_complex_says_so(numbers):
 def test_more_like_the_cpu(numbers, compute):
     device, host = numbers
     torch.testing.assert_close(compute(device).cpu(), compute(host), rtol=1e-5, atol=1e-5)
+
+
+def test_complex_numbers_of_the_host(numbers):
+    for compute in (
+        lambda z: z * 2j,
+        lambda z: 1j + z,
+        lambda z: z.real * (1 - 2j),
+        lambda z: z / 2j,
+        lambda z: z * 0.5,
+    ):
+        torch.testing.assert_close(compute(numbers[0]).cpu(), compute(numbers[1]))
+
+
+def test_polar_has_gradients():
+    def gradient(device):
+        size, turn = (torch.linspace(0.5, 2, 6, device=device, requires_grad=True) for _ in range(2))
+        torch.view_as_real(torch.polar(size, turn) * (1 + 2j)).square()[..., 0].sum().backward()
+        return size.grad.cpu(), turn.grad.cpu()
+
+    torch.testing.assert_close(gradient("neuron"), gradient("cpu"), rtol=1e-5, atol=1e-5)

@@ -145,6 +145,26 @@ def test_small_movements():
         check(lambda t: getattr(torch, name)(-0.5, 2.3, 7, dtype=dtype, device=t.device), x, tolerance=dict(rtol=1e-5))
 
 
+def test_extremes_of_int64_stand_for_the_lowest_and_highest():
+    x = torch.tensor([[3, -4, 5], [-7, 1, 2]])
+    mask = torch.tensor([[True, False, True], [True, True, False]])
+    check(lambda t, m: torch.where(m, t, torch.iinfo(t.dtype).min).amax(1), x, mask)
+    check(lambda t, m, low: torch.where(m, t, low).amax(0), x, mask, torch.tensor(torch.iinfo(torch.int64).min))
+    check(lambda t, m, high: t.masked_fill(~m, high).amin(0), x, mask, torch.tensor(torch.iinfo(torch.int64).max))
+
+
+def test_rows_without_elements():
+    empty = torch.empty(5, 0, 5)
+    check(lambda t: torch.unique(t, dim=1, return_inverse=True, return_counts=True), empty)
+    with pytest.raises(RuntimeError, match="0 sized dimensions"):
+        torch.unique(empty.to("neuron"), dim=0)
+
+
+def test_a_first_program_without_operands(fresh_python):
+    script = "import torch\nx = torch.empty(0, device='neuron')\nprint(torch.linalg.vecdot(x, x).item())"
+    assert fresh_python(script).split()[-1] == "0.0"
+
+
 def attention_parts(q, k, v):
     return F.scaled_dot_product_attention(q, k, v, dropout_p=0.4)
 

@@ -57,7 +57,10 @@ void mul(Call& c) {
   if (c.complex_result(0)) return give(c, 0, complex_arg(c, 0) * complex_arg(c, 1));
   c.out(0, product_of(operand(c, 0), operand(c, 1)));
 }
-void mul_scalar(Call& c) { c.out(0, product_of(operand(c, 0), operand_number(c, 1))); }
+void mul_scalar(Call& c) {
+  if (c.complex_result(0)) return give(c, 0, complex_arg(c, 0) * c.number(1, Dtype::float32));
+  c.out(0, product_of(operand(c, 0), operand_number(c, 1)));
+}
 
 // c10::div_floor_floating: the quotient of an exact multiple, so that floor(a / b) * b <= a holds.
 Value float_floor_quotient(Value a, Value b) {
@@ -84,7 +87,10 @@ void div(Call& c) {
   if (c.complex_result(0)) return give(c, 0, complex_arg(c, 0) / complex_arg(c, 1));
   c.out(0, operand(c, 0) / operand(c, 1));
 }
-void div_scalar(Call& c) { c.out(0, operand(c, 0) / operand_number(c, 1)); }
+void div_scalar(Call& c) {
+  if (c.complex_result(0)) return give(c, 0, complex_arg(c, 0) * (1.0 / c.number(1, Dtype::float32)));
+  c.out(0, operand(c, 0) / operand_number(c, 1));
+}
 void div_mode(Call& c) { c.out(0, quotient(operand(c, 0), operand(c, 1), c.text(2))); }
 void div_scalar_mode(Call& c) { c.out(0, quotient(operand(c, 0), operand_number(c, 1), c.text(2))); }
 void floor_divide(Call& c) { c.out(0, quotient(operand(c, 0), operand(c, 1), "floor")); }
@@ -231,9 +237,17 @@ void lerp_tensor(Call& c) { c.out(0, lerped(c.arg_float(0), c.arg_float(1), c.ar
 void addcmul(Call& c) { c.out(0, operand(c, 0) + scaled(c, operand(c, 1) * operand(c, 2), 3)); }
 void addcdiv(Call& c) { c.out(0, operand(c, 0) + scaled(c, operand(c, 1) / operand(c, 2), 3)); }
 
+// A single int64 stands for "lowest" or "highest" where it is wider than 32 bits: then as the narrower kind has it.
+Value saturated(Value x) {
+  const compiler::Node n = (*x.g)[x.id];
+  if (n.op != compiler::Op::input || n.dtype != Dtype::int64 || x.rank() > 0) return x;
+  const Value low = to_int(x), high{x.g, x.g->input(n.slot, Dtype::int32, {}, {}, n.offset + 4)};
+  const Value fits = equal(high, where(low < 0, like(low, -1), like(low, 0)));
+  return where(fits, low, where(high < 0, like(low, -2147483648.0), like(low, 2147483647.0)));
+}
 void where_self(Call& c) {
   const Dtype d = c.dtype(0);
-  c.out(0, where(to_bool(c.in(0)), convert(c.in(1), d), convert(c.in(2), d)));
+  c.out(0, where(to_bool(c.in(0)), convert(saturated(c.in(1)), d), convert(saturated(c.in(2)), d)));
 }
 void masked_fill(Call& c) {
   const Value x = c.in(0);
@@ -241,7 +255,7 @@ void masked_fill(Call& c) {
 }
 void masked_fill_tensor(Call& c) {
   const Value x = c.in(0);
-  c.out(0, where(c.in(1), convert(c.in(2), x.dtype()), x));
+  c.out(0, where(c.in(1), convert(saturated(c.in(2)), x.dtype()), x));
 }
 
 void clamp(Call& c) {
@@ -270,9 +284,9 @@ constexpr Row kRows[] = {
     {"rsub.Tensor", rsub, "=alpha", "complex64 too", Complex64::pairs},
     {"rsub.Scalar", rsub_scalar, "other =alpha"},
     {"mul.Tensor", mul, "", "complex64 too", Complex64::pairs},
-    {"mul.Scalar", mul_scalar, "other"},
+    {"mul.Scalar", mul_scalar, "other", "complex64 too", Complex64::pairs},
     {"div.Tensor", div, "", "complex64 too", Complex64::pairs},
-    {"div.Scalar", div_scalar, "other"},
+    {"div.Scalar", div_scalar, "other", "complex64 too", Complex64::pairs},
     {"div.Tensor_mode", div_mode},
     {"div.Scalar_mode", div_scalar_mode, "other"},
     {"floor_divide", floor_divide},

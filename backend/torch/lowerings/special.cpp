@@ -86,7 +86,7 @@ void polygamma(Call& c) {
   const double sign = n % 2 == 1 ? 1 : -1;
   const Value pole = logical_and(x <= 0, equal(x, apply(Activation::floor, x)));
   const Value y = hurwitz_zeta(n + 1, where(pole, 1, x)) * (sign * std::tgamma(n + 1.0));
-  c.out(0, where(pole, n % 2 == 1 ? kInf : kNan, y));
+  c.out(0, where(pole, sign * kInf, y));
 }
 
 constexpr Row kRows[] = {
