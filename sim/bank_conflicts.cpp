@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <deque>
 #include <set>
 
@@ -86,9 +87,18 @@ class BankConflicts {
   Findings found_;
 };
 
+bool uses_psum(const Program& p) {
+  return std::any_of(p.instructions.begin(), p.instructions.end(), [&](const Instruction& in) {
+    const AccessList list = accesses(p, in);
+    return std::any_of(list.access.begin(), list.access.begin() + list.count,
+                       [](const Access* a) { return a->space == Space::psum; });
+  });
+}
+
 }  // namespace
 
 Findings find_bank_conflicts(const Program& p, const Streams& streams, const Spec& s, size_t most) {
+  if (!uses_psum(p)) return {};
   return BankConflicts(p, streams, s, most).find();
 }
 

@@ -14,9 +14,23 @@ int64_t ring_descriptors(const Transfer& t, const Spec& s) {
   return (t.rows * t.chunks * packets + engines - 1) / engines;
 }
 
+// Do all transfers of each queue together fit into its rings?
+bool always_fit(const Program& p, const Spec& s) {
+  std::vector<int64_t> all(p.cores * static_cast<size_t>(s.dma_queues));
+  const auto rows = isa();
+  for (const Instruction& in : p.instructions) {
+    if (!rows[in.card].is_dma) continue;
+    int64_t& queue = all[in.core * static_cast<size_t>(s.dma_queues) + in.queue];
+    queue += ring_descriptors(rows[in.card].cost(p.raw_args(in), in.engine, s).transfer, s);
+    if (queue > static_cast<int64_t>(s.dma_ring_descriptors)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Findings find_full_queues(const Program& p, const Streams& streams, const Spec& s, size_t most) {
+  if (always_fit(p, s)) return {};
   struct Ring {
     std::vector<int64_t> until;  // descriptors of the transfers up to each, from 0
   };

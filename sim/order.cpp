@@ -14,34 +14,37 @@ bool is_met_by_engine_order(const Instruction& producer, const Instruction& cons
 
 // ---- Streams ----
 
+// Both are numbered as they appear.
 Streams::Streams(const Program& p) {
-  std::map<uint32_t, uint16_t> issuers, completers;
+  constexpr uint16_t kNone = 0xFFFF;
+  constexpr size_t kCompute = 0xFF, kPlaces = 0x100;  // of one engine: its queues, and what it computes
+  std::array<uint16_t, 2 * kEngines> issuers;
+  std::array<uint16_t, 2 * kEngines * kPlaces> completers;
+  issuers.fill(kNone);
+  completers.fill(kNone);
   std::vector<uint32_t> completed;
   places_.reserve(p.instructions.size());
-  const auto number = [](std::map<uint32_t, uint16_t>& known, uint32_t key) {
-    return known.emplace(key, static_cast<uint16_t>(known.size())).first->second;
-  };
-  // Engines complete in a stream of the same number as they issue in; queues follow.
-  constexpr uint32_t kCompute = 0xFF;
-  std::array<uint16_t, 2 * kEngines> issuer_of;
-  issuer_of.fill(0xFFFF);
+  const auto rows = isa();
   for (uint32_t i = 0; i < p.instructions.size(); ++i) {
     const Instruction& in = p.instructions[i];
-    const uint32_t engine = in.core * kEngines + static_cast<uint32_t>(in.engine);
-    uint16_t& issuer = issuer_of[engine];
-    if (issuer == 0xFFFF) {
-      issuer = number(issuers, engine);
+    const size_t engine = in.core * kEngines + static_cast<size_t>(in.engine);
+    uint16_t& issuer = issuers[engine];
+    uint16_t& completer = completers[engine * kPlaces + (rows[in.card].is_dma ? in.queue : kCompute)];
+    if (issuer == kNone) {
+      issuer = static_cast<uint16_t>(issued_.size());
       issued_.emplace_back();
     }
-    const uint16_t completer = number(completers, engine << 8 | (row(in).is_dma ? in.queue : kCompute));
-    if (completed.size() <= completer) completed.resize(completer + 1u);
+    if (completer == kNone) {
+      completer = static_cast<uint16_t>(completed.size());
+      completed.push_back(0);
+    }
     places_.push_back({issuer, completer, static_cast<uint32_t>(issued_[issuer].size()), completed[completer]++});
     issued_[issuer].push_back(i);
     if (in.update == Instruction::kNoUpdate) continue;
     if (posts_.size() <= in.update) posts_.resize(in.update + 1u);
     posts_[in.update].push_back(i);
   }
-  completers_ = static_cast<int>(completers.size());
+  completers_ = static_cast<int>(completed.size());
 }
 
 std::span<const uint32_t> Streams::posts(uint16_t semaphore) const {

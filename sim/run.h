@@ -11,7 +11,7 @@
 namespace trn {
 
 // Everything that one timed run needs; lives as long as the run. Streams, semaphores and compute instructions are in
-// run.cpp, DMA triggers and transfers in run_dma.cpp.
+// run.cpp, DMA triggers and transfers in run_dma.cpp, what there is at the start in run_setup.cpp.
 class Run {
  public:
   Run(const Work& w, const Spec& s, Observer* observer, const SimOptions& options);

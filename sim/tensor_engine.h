@@ -42,11 +42,11 @@ class TensorEngine {
   template <class OnChange>
   Slot run(Tick at, const Cost& cost, OnChange&& on_change) {
     Slot s{};
-    if (cost.preload > 0) load(at, std::llround(cost.preload * static_cast<double>(cycle_)), s, on_change);
+    if (cost.preload > 0) load(at, to_tick(cost.preload * static_cast<double>(cycle_)), s, on_change);
     if (cost.busy <= 0) return s;
     s.start = std::max(at, stream_to_);
     s.stream_from = std::max(s.start, loaded_);
-    const Tick rows = std::max<Tick>(std::llround(cost.busy * static_cast<double>(cycle_)) - fixed_, cycle_);
+    const Tick rows = std::max<Tick>(to_tick(cost.busy * static_cast<double>(cycle_)) - fixed_, cycle_);
     s.stream_to = stream(s.stream_from, rows, s.throttled, on_change);
     s.end = s.stream_to + (eighths_ == 8 ? latency_full_ : latency_half_);
     stream_from_ = s.stream_from;

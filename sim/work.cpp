@@ -38,7 +38,7 @@ uint32_t CostPool::add(const Cost& c) {
 Work work_of(const Program& p, const Spec& s) {
   Work w;
   w.cores = p.cores;
-  for (const CardRow& card : isa()) w.names.emplace_back(card.name);
+  w.names.resize(isa().size());
   w.records.reserve(p.instructions.size());
   w.waits.reserve(p.waits.size());
   std::vector<uint32_t> by_semaphore;  // an update "add one" for each
@@ -50,6 +50,7 @@ Work work_of(const Program& p, const Spec& s) {
     const Cost cost = card.cost(p.raw_args(in), in.engine, s);
     r.cost = pool.add(cost, in.card * kEngines + static_cast<size_t>(in.engine));
     r.name = in.card;
+    if (w.names[in.card].empty()) w.names[in.card] = card.name;
     r.engine = in.engine;
     r.core = in.core;
     r.queue = in.queue;

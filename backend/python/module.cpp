@@ -16,6 +16,7 @@
 #include "isa/threads.h"
 #include "nrt/nrt_sim.h"
 #include "sim/hazards.h"
+#include "sim/simulate.h"
 #include "traces/counters.h"
 #include "traces/fidelity.h"
 #include "traces/perfetto.h"
@@ -130,6 +131,39 @@ const Spec& spec_of(const std::string& target) {
   return target.empty() ? machine : target_spec(target, machine);
 }
 
+// Times an executable without its data; the timeline goes to `trace` while it is simulated, unless that is empty.
+py::dict time_program(const py::bytes& executable, const std::string& trace) {
+  const Program p = read_container(executable);
+  const Spec& s = spec_of(p.target);
+  if (const Verdict bad = check(p, s)) throw Error(bad->fault, bad->rule, p.name);
+  Timing t;
+  if (trace.empty()) {
+    t = simulate(p, s);
+  } else {
+    std::ofstream out(trace, std::ios::binary);
+    PerfettoStream stream(p, s, out);
+    t = simulate(p, s, &stream);
+    stream.end(t);
+    if (!out.flush()) throw Error(Fault::illegal, "the trace could not be written", trace);
+  }
+  const Clock clock(s);
+  py::dict active, d;
+  int64_t instructions = 0;
+  for (size_t e = 0; e < kEngines; ++e) {
+    active[py::str(std::string(name(static_cast<Engine>(e))))] = clock.to_ns(t.engines[e].busy) / 1e3;
+    instructions += t.engines[e].instructions;
+  }
+  active["dma"] = clock.to_ns(t.dma_active) / 1e3;
+  d["program"] = p.name;
+  d["machine"] = s.name;
+  d["duration_us"] = clock.to_ns(t.makespan) / 1e3;
+  d["instructions"] = instructions;
+  d["active_us"] = active;
+  d["dma_bytes"] = t.dma_bytes;
+  d["flops"] = t.flops;
+  return d;
+}
+
 // The machine's Spec with other values for some of its numbers.
 Spec with_numbers(const std::map<std::string, double>& numbers) {
   Spec s = *runtime::describe_machine().spec;
@@ -184,6 +218,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("mode", [] { return static_cast<int>(nrt_sim_get_mode()); });
   m.def("set_mode", [](int mode) { nrt_sim_set_mode(static_cast<nrt_sim_mode_t>(mode)); });
 
+  m.def("time_program", &time_program, py::arg("executable"), py::arg("trace") = "");
   m.def("set_threads", &set_threads);
   m.def("replay", &replay_profile, py::arg("path"), py::arg("unknown_phase") = false,
         py::arg("numbers") = std::map<std::string, double>{});

@@ -3,8 +3,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include <fstream>
+
 #include "tests/bench/memory.h"
 #include "tests/bench/mixed.h"
+#include "traces/perfetto.h"
 
 namespace {
 
@@ -23,5 +26,21 @@ void BM_simulate_mixed(benchmark::State& state) {
   state.counters["program_bytes"] = static_cast<double>(program - before) / instructions;
 }
 BENCHMARK(BM_simulate_mixed)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMillisecond);
+
+// The same with its timeline written for Perfetto meanwhile.
+void BM_simulate_traced(benchmark::State& state) {
+  const Program p = bench::mixed(state.range(0) / 10);
+  const size_t program = bench::bytes_now();
+  bench::forget_peak();
+  for (auto _ : state) {
+    std::ofstream out("/dev/null", std::ios::binary);
+    PerfettoStream stream(p, trn2(), out);
+    stream.end(simulate(p, trn2(), &stream));
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(p.instructions.size()));
+  state.counters["bytes"] =
+      static_cast<double>(bench::bytes_peak() - program) / static_cast<double>(p.instructions.size());
+}
+BENCHMARK(BM_simulate_traced)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -104,3 +104,15 @@ def test_bad_text_names_line_and_column(program, tmp_path):
     assert trnsim("asm", "--unchecked", program(EXPONENTIAL), "-o", tmp_path / "x.neff").returncode == 0
     nothing = trnsim("check", tmp_path / "nothing.asm")
     assert nothing.returncode == 2 and "nothing.asm" in nothing.stderr
+
+
+def test_time_says_how_long_and_streams_the_timeline(program, tmp_path):
+    trace = tmp_path / "t.pftrace"
+    told = trnsim("time", program(), "--trace", trace)
+    assert told.returncode == 0 and "3 instructions" in told.stdout and "vector" in told.stdout
+    assert b"tensor_copy" in trace.read_bytes()
+    quiet = json.loads(trnsim("time", program(), "--json").stdout)
+    assert f"{quiet['duration_us']:.3f} us" in told.stdout
+    assert quiet["instructions"] == 3 and quiet["active_us"]["vector"] > 0
+    refused = trnsim("time", program(EXPONENTIAL))
+    assert refused.returncode == 2 and "Traceback" not in refused.stderr

@@ -69,6 +69,18 @@ def check(args: argparse.Namespace) -> int:
     return worst
 
 
+def time(args: argparse.Namespace) -> int:
+    result = _C.time_program(read_program(args.file), "" if args.trace is None else str(args.trace))
+    if args.json:
+        print(json.dumps(result, indent=2))
+        return 0
+    duration = result["duration_us"]
+    print(f"{result['program']} on {result['machine']}: {duration:.3f} us, {result['instructions']} instructions")
+    for engine, active in result["active_us"].items():
+        print(f"  {engine:8} {active:12.3f} us active, {active / duration:6.1%}")
+    return 0
+
+
 def replay(args: argparse.Namespace) -> int:
     result = replay_profile(args.table, unknown_phase=args.phase == "unknown")
     print(result.summary())
@@ -106,6 +118,12 @@ def main(argv: list[str] | None = None) -> int:
     command.add_argument("files", type=Path, nargs="+", metavar="file")
     command.add_argument("--json", action="store_true", help="findings as a list")
     command.set_defaults(run=check)
+
+    command = commands.add_parser("time", help="how long would an executable or an assembly text take?")
+    command.add_argument("file", type=Path)
+    command.add_argument("--trace", type=Path, help="write the timeline for Perfetto while it is simulated")
+    command.add_argument("--json", action="store_true")
+    command.set_defaults(run=time)
 
     command = commands.add_parser("replay", help="time a hardware profile again and compare")
     command.add_argument("table", type=Path, help="NAME.instructions.csv[.gz], or the profiler's JSON export")
