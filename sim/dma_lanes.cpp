@@ -61,34 +61,41 @@ void DmaLanes::set_hbm_factor(double factor, double now) {
 void DmaLanes::step_to(double until, std::vector<Left>& left) {
   while (clock_.soonest <= until) {
     if (!dma_lanes::step(clock_, heads_, until)) continue;
-    for (Heads* h : heads_)
-      for (uint32_t lanes = h->through; lanes != 0; lanes &= lanes - 1)
-        leave(queues_[h->queue], static_cast<size_t>(std::countr_zero(lanes)), left);
+    for (Heads* h : heads_) leave(queues_[h->queue], h->through, left);
     std::erase_if(heads_, [&](const Heads* h) { return queues_[h->queue].busy == 0; });
     dma_lanes::plan(clock_, heads_);
   }
 }
 
-// On to the lane's next transfer of the queue, if there is one.
-void DmaLanes::leave(Queue& q, size_t lane, std::vector<Left>& left) {
-  const double now = clock_.settled[lane];
-  Transfer& through = q.transfers[q.head[lane] - q.gone];
-  through.left.at[through.left.lanes++] = now;
-  if (through.left.lanes == through.lanes) {
-    left.push_back(through.left);
-    forget(q);
+// `lanes` are through with their heads.
+void DmaLanes::leave(Queue& q, uint32_t lanes, std::vector<Left>& left) {
+  const bool last = q.transfers.size() == 1;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<size_t>(std::countr_zero(lanes));
+    Transfer& through = q.transfers[q.head[lane] - q.gone];
+    through.left.at[through.left.lanes++] = clock_.settled[lane];
+    q.heads.packets[lane] = kNever;
+    q.heads.ticks[lane] = 0;
+    --q.busy;
+    if (through.left.lanes == through.lanes) {
+      left.push_back(through.left);
+      forget(q);
+    }
+    if (!last) go_on(q, lane);
   }
+}
+
+// To the lane's next transfer of the queue, if there is one.
+void DmaLanes::go_on(Queue& q, size_t lane) {
   for (size_t& at = q.head[lane] = std::max(q.head[lane] + 1, q.gone); at < q.gone + q.transfers.size(); ++at) {
     const Transfer& next = head(q, lane);
     if (next.deal->packets[first_ + lane] <= 0) continue;
     const double restart = next.deal->restart[first_ + lane];
     const bool anew = restart > 0 && next.came > q.heads.reading_from[lane];
-    if (anew) q.heads.reading_from[lane] = now + restart + next.deal->packet_ticks;
+    if (anew) q.heads.reading_from[lane] = clock_.settled[lane] + restart + next.deal->packet_ticks;
+    ++q.busy;
     return begin(q.heads, lane, *next.deal, anew ? restart : 0);
   }
-  q.heads.packets[lane] = kNever;
-  q.heads.ticks[lane] = 0;
-  --q.busy;
 }
 
 // Transfers that all lanes are through with, once they are half of all.

@@ -60,7 +60,8 @@ class DmaLanes {
   static const Transfer& head(const Queue& q, size_t lane) { return q.transfers[q.head[lane] - q.gone]; }
   double ticks_of(const Deal& d) const { return d.touches_hbm ? d.packet_ticks * hbm_factor_ : d.packet_ticks; }
   void begin(HeadLanes& h, size_t lane, const Deal& deal, double late) const;
-  void leave(Queue& q, size_t lane, std::vector<Left>& left);
+  void leave(Queue& q, uint32_t lanes, std::vector<Left>& left);
+  void go_on(Queue& q, size_t lane);
   static void forget(Queue& q);
 
   size_t first_;
