@@ -70,6 +70,9 @@ class Writer : public Walker {
       const auto* words = static_cast<const uint64_t*>(args);
       i.args = static_cast<uint32_t>(out.words.size());
       out.words.insert(out.words.end(), words, words + (row(i).args_bytes + 7) / 8);
+      if (out.words.size() > kMostUnrolledWords)
+        throw Error(Fault::unsupported, "a run of this Program has more operands placed by registers than can be held",
+                    p_.name);
     }
     i.update = update;
     i.first_wait = static_cast<uint32_t>(out.waits.size());

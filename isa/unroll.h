@@ -17,10 +17,13 @@ struct Unrolled {
   std::vector<bool> added;
 };
 
-// What one run may come to before it counts as endless: its straight line is held in memory, about 30 bytes each.
-inline constexpr uint64_t kMostUnrolled = 1 << 24;
+// What one run may come to before it counts as endless: its straight line is held in memory, about 35 bytes each.
+inline constexpr uint64_t kMostUnrolled = 1 << 26;
+// Words for the arguments that registers place, which each instruction has for itself.
+inline constexpr size_t kMostUnrolledWords = size_t{1} << 29;
 
-// `loads` are what register_load reads; beyond them words are unknown. Throws as Walk::run() does.
+// `loads` are what register_load reads; beyond them words are unknown. Throws as Walk::run() does, and
+// trn::Error(unsupported) where the arguments take more than kMostUnrolledWords.
 Unrolled unroll(const Program& p, const Spec& s, const Loads& loads, uint64_t most = kMostUnrolled);
 
 }  // namespace trn

@@ -5,9 +5,11 @@
 namespace trn {
 
 std::shared_ptr<const Deal> Dealer::operator()(const Transfer& t) {
-  const auto mixed = static_cast<uint64_t>(t.rows) * 0x9E3779B97F4A7C15 ^ static_cast<uint64_t>(t.chunks) * 0xC2B2AE3D ^
-                     static_cast<uint64_t>(t.chunk_bytes) * 0x85EBCA6B ^ static_cast<uint64_t>(t.reads_hbm) << 40;
-  auto& known = deals_[(mixed ^ mixed >> 32) % kRemembered];
+  const uint64_t shape = static_cast<uint64_t>(t.rows) * 0x9E3779B97F4A7C15 ^
+                         static_cast<uint64_t>(t.chunks) * 0xC2B2AE3D27D4EB4F ^
+                         static_cast<uint64_t>(t.chunk_bytes) * 0x165667B19E3779F9;
+  const uint64_t kind = 4 * t.reads_hbm + 2 * t.writes_hbm + t.software;
+  auto& known = deals_[((shape >> 32) + kind) % kRemembered];
   if (!known || !(known->of == t)) known = std::make_shared<const Deal>(deal(t));
   return known;
 }
