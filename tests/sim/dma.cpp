@@ -67,6 +67,16 @@ TEST_CASE("a lone transfer takes its engine's packets one after another: 5 ns + 
   CHECK(drain(engines, 1)[0] == Approx(8 * (5 + 2048 / 27.2) + kLastEngine).margin(1));
 }
 
+TEST_CASE("a machine may have any number of engines") {
+  Spec s = plain();
+  for (const int engines : {3, 24, 32}) {
+    s.dma_engines.value = engines;
+    DmaEngines all(s, clock_of_trn2());
+    all.submit(0, 0, rows(8 * engines, 2048), 0);
+    CHECK(drain(all, 1)[0] == Approx(8 * (5 + 2048 / 27.2) + (engines - 1) * 20).margin(1));
+  }
+}
+
 TEST_CASE("packets are at most 4 KiB") {
   DmaEngines engines(plain(), clock_of_trn2());
   engines.submit(0, 0, rows(128, 8192), 0);
