@@ -73,7 +73,8 @@ HbmStack& DeviceMemory::stack() {
     stack_ = std::make_unique<HbmStack>(capacity_.usable);
     base_ = stack_->allocate(microcode_);
     if (!base_)
-      fail(NRT_RESOURCE, "HBM of " + human(capacity_.usable) + " has no room for " + human(microcode_) + " of micro-code");
+      fail(NRT_RESOURCE,
+           "HBM of " + human(capacity_.usable) + " has no room for " + human(microcode_) + " of micro-code");
   });
   return *stack_;
 }

@@ -40,8 +40,8 @@ class DeviceMemory {
   };
   DeviceMemory(Capacity capacity, int physical_cores, Place place);
 
-  // The first use of more than the machine's own capacity is logged. Throws StatusError (NRT_RESOURCE) with the text that users of the Neuron runtime search for, after logging who uses
-  // what.
+  // The first use of more than the machine's own capacity is logged. Throws StatusError (NRT_RESOURCE) with the text
+  // that users of the Neuron runtime search for, after logging who uses what.
   std::byte* allocate(int64_t bytes, Usage usage, std::string_view name);
   void free(std::byte* at, Usage usage);
   bool fits(int64_t bytes) { return stack().statistics().largest_free >= bytes; }

@@ -26,8 +26,8 @@ enum class WorkKind : unsigned char { launch, write, read, copy, fill, mark, wai
 struct Work {
   WorkKind kind = WorkKind::mark;
   Mode mode = Mode::both;
-  bool notifies = false;    // tell nrt_register_async_exec_callback's function
-  uint16_t lane = 0;        // unit and queue: unit << 2 | queue
+  bool notifies = false;  // tell nrt_register_async_exec_callback's function
+  uint16_t lane = 0;      // unit and queue: unit << 2 | queue
   Origin origin{};
   int value = 0;            // fill: byte; launch: repetitions
   double submitted_ns = 0;  // host clock

@@ -12,8 +12,8 @@ def register(reductions) -> None:
         if storage.device.type != "neuron":
             return reductions.reduce_storage(storage)
         warnings.warn(
-            "a neuron core and its memory belong to one process: the other process gets a copy of this tensor on a core "
-            "of its own, and neither sees what the other writes later",
+            "a neuron core and its memory belong to one process: the other process gets a copy of this tensor on a "
+            "core of its own, and neither sees what the other writes later",
             stacklevel=2,
         )
         return _rebuild, (storage.cpu(), storage.device.index)
