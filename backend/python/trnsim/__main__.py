@@ -77,7 +77,7 @@ def time(args: argparse.Namespace) -> int:
     duration = result["duration_us"]
     print(f"{result['program']} on {result['machine']}: {duration:.3f} us, {result['instructions']} instructions")
     for engine, active in result["active_us"].items():
-        print(f"  {engine:8} {active:12.3f} us active, {active / duration:6.1%}")
+        print(f"  {engine:8} {active:12.3f} us active, {active / duration if duration else 0:6.1%}")
     return 0
 
 
