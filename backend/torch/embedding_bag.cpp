@@ -1,4 +1,5 @@
 // embedding_bag: rows of a table, summed, averaged or maximised over bags of indices.
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>

@@ -1,4 +1,5 @@
 // unique and its kin: the size of the result comes to the host, the elements stay.
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>

@@ -41,10 +41,10 @@ void linspace(Call& c) {
   if (is_integer(c.dtype(0))) return c.out(0, spaced_whole(c));
   c.out(0, spaced(c, c.number(0, Dtype::float32), c.number(1, Dtype::float32)));
 }
-// PyTorch's kernel takes the ends in the result's dtype.
+// PyTorch's kernel takes the ends in the result's dtype, unless there is one only.
 void logspace(Call& c) {
   const auto rounded = [&](int i) { return to_float(convert(c.number(i, Dtype::float32), c.dtype(0))); };
-  const Value exponent = spaced(c, rounded(0), rounded(1));
+  const Value exponent = c.shape(0)[0] == 1 ? c.number(0, Dtype::float32) : spaced(c, rounded(0), rounded(1));
   c.out(0, apply(AluOp::power, c.constant_value(c.constant(3)), exponent));
 }
 
