@@ -8,9 +8,7 @@ namespace trn {
 using dma_lanes::Heads;
 using dma_lanes::Lanes;
 
-DmaLanes::DmaLanes(size_t first, size_t queues) : first_(first), queues_(queues) {
-  for (size_t i = 0; i < queues; ++i) queues_[i].heads.queue = i;
-}
+DmaLanes::DmaLanes(size_t first, size_t queues) : first_(first), queues_(queues) {}
 
 void DmaLanes::enter(uint32_t transfer, size_t queue, std::shared_ptr<const Deal> deal, double at) {
   const double* packets = deal->packets.data() + first_;
@@ -18,7 +16,11 @@ void DmaLanes::enter(uint32_t transfer, size_t queue, std::shared_ptr<const Deal
   if (lanes == 0) return;
   dma_lanes::settle(clock_, heads_, at, packets);
 
-  Queue& q = queues_[queue];
+  if (!queues_[queue]) {
+    queues_[queue] = std::make_unique<Queue>();
+    queues_[queue]->heads.queue = queue;
+  }
+  Queue& q = *queues_[queue];
   const bool idle = q.busy == 0;
   uint32_t entered = dma_lanes::enter(q.heads, {.packets = packets,
                                                 .startup = deal->startup.data() + first_,
@@ -52,7 +54,7 @@ void DmaLanes::set_hbm_factor(double factor, double now) {
   for (Heads* h : heads_)
     for (size_t l = 0; l < kLanes; ++l) {
       if (h->late[l] == kNever && h->packets[l] == kNever) continue;
-      h->rest_ticks[l] = ticks_of(*head(queues_[h->queue], l).deal);
+      h->rest_ticks[l] = ticks_of(*head(*queues_[h->queue], l).deal);
       if (h->ticks[l] > 0) h->ticks[l] = h->rest[l] < 0 ? h->rest_ticks[l] : h->rest_ticks[l] + h->startup[l];
     }
   dma_lanes::plan(clock_, heads_);
@@ -61,8 +63,8 @@ void DmaLanes::set_hbm_factor(double factor, double now) {
 void DmaLanes::step_to(double until, std::vector<Left>& left) {
   while (clock_.soonest <= until) {
     if (!dma_lanes::step(clock_, heads_, until)) continue;
-    for (Heads* h : heads_) leave(queues_[h->queue], h->through, left);
-    std::erase_if(heads_, [&](const Heads* h) { return queues_[h->queue].busy == 0; });
+    for (Heads* h : heads_) leave(*queues_[h->queue], h->through, left);
+    std::erase_if(heads_, [&](const Heads* h) { return queues_[h->queue]->busy == 0; });
     dma_lanes::plan(clock_, heads_);
   }
 }

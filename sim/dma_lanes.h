@@ -66,8 +66,8 @@ class DmaLanes {
 
   size_t first_;
   double hbm_factor_ = 1;
-  std::vector<Queue> queues_;
-  std::vector<HeadLanes*> heads_;  // of the queues where any lane has one, rising
+  std::vector<std::unique_ptr<Queue>> queues_;  // made when first used
+  std::vector<HeadLanes*> heads_;               // of the queues where any lane has one, rising
   ClockLanes clock_;
 };
 

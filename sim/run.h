@@ -63,9 +63,8 @@ class Run {
       Tick done = DmaEngines::kNone;  // semaphore; kNever while in flight
       uint32_t record = WaitEvent::kNobody;
     };
-    std::vector<Entry> last;  // ring, all of it done before the start
-    uint32_t oldest = 0;      // in it
-    bool used = false;
+    std::vector<Entry> last;        // ring, made for the first one
+    uint32_t oldest = 0;            // in it
     std::vector<uint32_t> waiting;  // streams whose trigger found it full
   };
 

@@ -29,6 +29,8 @@ bool Run::start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Co
   Core& core = cores_[r.core];
   Queue& q = core.queues[r.queue];
   const Transfer& t = cost.transfer;
+  const bool first = q.last.empty();
+  if (first) q.last.resize(std::max<size_t>(1, static_cast<size_t>(s_.dma_queue_depth)));
   Tick room = DmaEngines::kNone;
   uint32_t blocker = WaitEvent::kNobody;
   if (t.writes_hbm && !t.software && !t.fixed_ring && !queue_has_room(stream, q, room, blocker, now)) return false;
@@ -48,14 +50,13 @@ bool Run::start_dma(uint32_t stream, uint32_t index, Tick at, Tick now, const Co
     st.software_free = at + issue_interval_;
   } else {
     const bool right_behind = at - st.trigger_end < issue_.right_behind;
-    const Tick triggered = at + issue_.trigger[t.pattern_dims > 1][!q.used][right_behind];
+    const Tick triggered = at + issue_.trigger[t.pattern_dims > 1][first][right_behind];
     end = std::max({triggered, room, now});  // now: when it had to wait
     waited(st, index, triggered, end, Reason::dma_queue_full, blocker);
     packets = end + (t.reads_hbm ? issue_.first_packet_hbm : issue_.first_packet_sbuf);
     st.control_free = st.software_free = end + st.gap;
     st.free = end + st.compute_gap;
   }
-  q.used = true;
   st.trigger_end = end;
 
   if (free_flights_.empty()) {

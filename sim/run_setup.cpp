@@ -28,7 +28,6 @@ Run::Run(const Work& w, const Spec& s, Observer* observer, const SimOptions& opt
     Core& c = cores_.emplace_back(
         Core{{s, clock_, options.throttle_eighths, options.throttle_phase_cycles}, {s, clock_}, {}});
     c.queues.resize(static_cast<size_t>(s.dma_queues));
-    for (Queue& q : c.queues) q.last.resize(std::max<size_t>(1, static_cast<size_t>(s.dma_queue_depth)));
   }
   set_up_streams();
   set_up_semaphores();
