@@ -152,6 +152,12 @@ void cross(Call& c) {
   c.out(0, concat(parts, dim));
 }
 
+void channel_shuffle(Call& c) {
+  const Value x = c.in(0);
+  const int64_t groups = c.integer(1), n = x.size(0), each = x.size(1) / groups;
+  c.out(0, transpose(reshape(x, {n, groups, each, x.numel() / (n * groups * each)}), 1, 2));
+}
+
 void pixel_shuffle(Call& c) {
   const Value x = c.in(0);
   const int64_t r = c.integer(1), h = x.size(-2), w = x.size(-1), channels = x.size(-3) / (r * r);
@@ -180,6 +186,7 @@ constexpr Row kRows[] = {
     {"unfold_backward", unfold_backward, "", "complex64 too", Complex64::parts},
     {"repeat", repeat, "", "complex64 too", Complex64::parts},
     {"linalg_cross", cross},
+    {"channel_shuffle", channel_shuffle},
     {"pixel_shuffle", pixel_shuffle},
     {"pixel_unshuffle", pixel_unshuffle},
 };

@@ -89,6 +89,12 @@ void polygamma(Call& c) {
   c.out(0, where(pole, sign * kInf, y));
 }
 
+void entropy(Call& c) {
+  const Value x = c.arg_float(0);
+  const Value y = where(equal(x, 0), 0, where(x < 0, -kInf, -x * log(where(x > 0, x, 1))));
+  c.out(0, where(equal(x, x), y, x));
+}
+
 constexpr Row kRows[] = {
     {"gcd", gcd},
     {"lcm", lcm},
@@ -96,6 +102,9 @@ constexpr Row kRows[] = {
     {"special_i0e", i0e},
     {"special_i1", i1},
     {"special_i1e", i1e},
+    {"special_modified_bessel_i0", i0},
+    {"special_modified_bessel_i1", i1},
+    {"special_entr", entropy},
     {"polygamma", polygamma, "", "not a number below -32"},
 };
 
