@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "backend/compiler/copy_kernel.h"
 #include "backend/compiler/decompose.h"
 #include "backend/compiler/dump.h"
 #include "backend/compiler/islands.h"
+#include "backend/compiler/residency.h"
 #include "backend/compiler/row_kernel.h"
 #include "backend/compiler/simplify.h"
 #include "backend/compiler/split.h"
+#include "sim/simulate.h"
 
 namespace trn::compiler {
 namespace {
@@ -39,6 +42,40 @@ void check_sizes(const Graph& g) {
   }
 }
 
+struct Stages {
+  TileProgram resident, scheduled, allocated;
+  Program program;
+};
+Stages finished(TileProgram tiles, const Spec& s) {
+  Stages x;
+  x.resident = std::move(tiles);
+  x.scheduled = schedule(x.resident, s);
+  x.allocated = allocate(x.scheduled, s);
+  x.program = synchronise(x.allocated, s);
+  return x;
+}
+
+// How much of SBUF is best given to values that stay, and how much left to the scheduler, the simulator says; of long
+// Programs the first share that fits is taken.
+constexpr double kShares[] = {0.3, 0.65, 0};
+constexpr size_t kCompared = 60'000;  // instructions
+
+Stages best_residency(const TileProgram& tiles, const Spec& s) {
+  std::optional<Stages> best;
+  Tick least = std::numeric_limits<Tick>::max();
+  for (const double share : kShares) try {
+      Stages x = finished(share > 0 ? keep_on_chip(tiles, share, s) : tiles, s);
+      if (tiles.program.instructions.size() > kCompared) return x;
+      const Tick time = simulate(x.program, s).makespan;
+      if (best && time >= least) continue;
+      least = time;
+      best = std::move(x);
+    } catch (const Error& e) {
+      if (e.fault() != Fault::unsupported || (share == 0 && !best)) throw;
+    }
+  return std::move(*best);
+}
+
 }  // namespace
 
 Program compile(const Graph& g, const Spec& s) {
@@ -51,11 +88,11 @@ Program compile(const Graph& g, const Spec& s) {
   dump("split", plan);
   TileProgram tiles = tile(plan, s);
   dump("tile", tiles);
-  tiles = schedule(std::move(tiles), s);
-  dump("schedule", tiles);
-  tiles = allocate(std::move(tiles), s);
-  dump("allocate", tiles);
-  return synchronise(std::move(tiles), s);
+  const Stages x = plan.kernels.size() > 1 ? best_residency(tiles, s) : finished(std::move(tiles), s);
+  dump("residency", x.resident);
+  dump("schedule", x.scheduled);
+  dump("allocate", x.allocated);
+  return x.program;
 }
 
 }  // namespace trn::compiler

@@ -10,6 +10,7 @@ namespace trn::compiler {
 //   simplify   folds constants and views, removes what nothing uses                       Graph -> Graph
 //   split      groups nodes into kernels; values that cross kernels get HBM scratch slots  Graph -> Kernels
 //   tile       writes each kernel with a TileBuilder                                       Kernels -> TileProgram
+//   residency  keeps values on chip from kernel to kernel                                  TileProgram -> TileProgram
 //   schedule, allocate, synchronise                                                        tile_program.h
 Program compile(const Graph& g, const Spec& s);
 

@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kPartitions = 128;
 constexpr int64_t kMostFree = 2048;  // elements: fixed costs of an instruction are below 5 % here
 constexpr int64_t kLeastFree = 64;   // shorter rows cost more DMA descriptors than they save
+constexpr int64_t kRowAlone = 256;   // shorter rows share partitions: the fixed costs would be a third of the time
 constexpr size_t kFreeWalks = 3;
 
 Source source(NodeId node, const View& v, const Dims& space) {
@@ -222,15 +223,16 @@ std::vector<char> inverted(std::vector<char> v) {
 }
 
 // Kept axes on partitions, reduced ones on the free dims; in chunks where they are too long.
-Layout rows_layout(const Iteration& s, int64_t kept, int64_t reduced, int64_t resident, int64_t chunk) {
+Layout rows_layout(const Iteration& s, int64_t kept, int64_t reduced, int64_t resident, int64_t chunk, bool one_row) {
   Layout l;
   std::vector<Block> blocks;
   const auto reduced_axes = static_cast<size_t>(std::count(s.reduced.begin(), s.reduced.end(), 1));
   const bool whole = reduced <= resident && reduced_axes <= kFreeWalks;
   const auto chunks = whole ? std::vector<Box>{{Dims(s.size.size(), 0), s.size}} : cut(s, s.reduced, chunk, kFreeWalks);
-  const int64_t target = chunks.size() > 1 ? 1
-                                           : std::clamp(ceil_div(kept, kPartitions), int64_t{1},
-                                                        std::max(std::min(kMostFree, chunk) / reduced, int64_t{1}));
+  const int64_t target = chunks.size() > 1 || one_row
+                             ? 1
+                             : std::clamp(ceil_div(kept, kPartitions), int64_t{1},
+                                          std::max(std::min(kMostFree, chunk) / reduced, int64_t{1}));
   cover({Dims(s.size.size(), 0), s.size}, s.reduced, target, blocks);
   for (const Block& b : blocks) {
     Step step;
@@ -297,7 +299,7 @@ Iteration iteration_space(const Plan& p, const Kernel& k, bool in_order) {
   return s;
 }
 
-Layout choose_layout(const Iteration& s, int64_t bytes, int64_t budget) {
+Layout choose_layout(const Iteration& s, int64_t bytes, int64_t budget, bool one_row) {
   int64_t kept = 1, reduced = 1;
   for (size_t i = 0; i < s.size.size(); ++i) (s.reduced[i] ? reduced : kept) *= s.size[i];
   const int64_t resident = budget / bytes, chunk = std::clamp(resident / 2, int64_t{16}, 2 * kMostFree);
@@ -307,7 +309,7 @@ Layout choose_layout(const Iteration& s, int64_t bytes, int64_t budget) {
       reduced * (kPartitions - std::min(kept, kPartitions)) >= 2048 * kPartitions && kept < kPartitions / 2;
   const bool strided = !s.reduced.back() && reduced >= 32;
   if (few_rows || strided) return columns_layout(s, reduced, most_free);
-  return rows_layout(s, kept, reduced, resident, chunk);
+  return rows_layout(s, kept, reduced, resident, chunk, one_row && reduced >= kRowAlone);
 }
 
 }  // namespace trn::compiler

@@ -49,7 +49,8 @@ struct Layout {
   std::vector<Step> steps;
   bool rows_are_reduced = false;  // partitions walk reduced axes: reductions end with one across partitions
 };
-// `bytes`: SBUF bytes that one element of the space needs in all live tiles; `budget`: bytes per partition.
-Layout choose_layout(const Iteration& s, int64_t bytes, int64_t budget);
+// `bytes`: SBUF bytes that one element of the space needs in all live tiles; `budget`: bytes per partition. `one_row`:
+// each partition has one row of what is reduced, as products have their rows, so that tiles can stay on chip.
+Layout choose_layout(const Iteration& s, int64_t bytes, int64_t budget, bool one_row);
 
 }  // namespace trn::compiler

@@ -43,6 +43,13 @@ int64_t live_bytes(const Plan& p, const Kernel& k, const Iteration& space) {
   return most;
 }
 
+// Reads or writes what another kernel writes or reads.
+bool crosses_kernels(const Plan& p, const Iteration& space) {
+  const auto is_scratch = [&](const Source& s) { return p.graph.slots[s.view.slot].use == SlotUse::scratch; };
+  return std::any_of(space.reads.begin(), space.reads.end(), is_scratch) ||
+         std::any_of(space.writes.begin(), space.writes.end(), is_scratch);
+}
+
 class RowKernel {
  public:
   RowKernel(TileBuilder& t, const Plan& p, const Kernel& k)
@@ -50,7 +57,7 @@ class RowKernel {
         plan_(p),
         kernel_(k),
         space_(iteration_space(p, k)),
-        layout_(choose_layout(space_, live_bytes(p, k, space_), kBudget)),
+        layout_(choose_layout(space_, live_bytes(p, k, space_), kBudget, crosses_kernels(p, space_))),
         values_(t, p, k, space_, layout_) {
     for (NodeId id : k.nodes) {
       for (NodeId i : p.graph[id].inputs) level_[id] = std::max(level_[id], level_[i]);

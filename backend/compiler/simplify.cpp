@@ -196,6 +196,7 @@ class Simplifier {
   }
 
   NodeId view(const Node& n, NodeId a) {
+    while (n.op == Op::reshape && out_[a].op == Op::reshape) a = out_[a].inputs[0];
     if (out_[a].shape == n.shape && (n.op == Op::expand || n.op == Op::reshape)) return a;
     if (constant(a)) return fill(*constant(a), n.dtype, n.shape);
     const NodeId moved = moved_up(n, a);
@@ -210,6 +211,7 @@ class Simplifier {
       return v ? out_.input(v->slot, v->dtype, v->shape, v->strides, v->offset) : -1;
     }
     if (source.op == Op::constant) return fill(source.value, n.dtype, n.shape);
+    if (source.op == Op::matmul) return shared(a) ? -1 : rows_split(n, source);
     if (!is_pointwise(source.op) || n.op == Op::expand || shared(a)) return -1;
     std::vector<NodeId> at;
     for (NodeId operand : source.inputs) {
@@ -219,6 +221,18 @@ class Simplifier {
     }
     const NodeId result = rebuild(source, at);
     return out_[result].shape == n.shape ? result : -1;
+  }
+
+  // A reshape that only splits or joins the rows of a product of one matrix: the rows of its operand are split instead,
+  // so that what follows in the new shape still follows the product.
+  NodeId rows_split(const Node& n, const Node& product) {
+    const NodeId a = product.inputs[0], b = product.inputs[1];
+    const bool rows_only = n.op == Op::reshape && n.shape.size() >= 2 && n.shape.back() == product.shape.back() &&
+                           out_[b].shape.size() == 2;
+    if (!rows_only) return -1;
+    Node rows{.op = Op::reshape, .dtype = out_[a].dtype, .shape = n.shape, .inputs = {a}};
+    rows.shape.back() = out_[a].shape.back();
+    return out_.matmul(view(rows, a), b, product.dtype);
   }
 
   // View `n` of a pointwise node of shape `whole`, seen from its operand, which may be broadcast.
@@ -242,7 +256,7 @@ class Simplifier {
       local.shape[n.dim] = n.shape[n.dim];
     }
     const Op op = out_[operand].op;
-    if (op != Op::input && op != Op::constant && !is_pointwise(op)) return -1;
+    if (op != Op::input && op != Op::constant && op != Op::matmul && !is_pointwise(op)) return -1;
     return moved_up(local, operand);
   }
 
