@@ -207,6 +207,17 @@ def test_dropout_keeps_its_mask_for_the_backward_pass():
     assert torch.equal(y.detach().cpu(), x.grad.cpu())
 
 
+def test_attention_with_a_dropout_runs_by_itself():
+    q = sample(2, 2, 8, 4).to(NEURON).requires_grad_()
+    torch.manual_seed(3)
+    want = F.scaled_dot_product_attention(q, q, q, dropout_p=0.5)
+    torch.manual_seed(3)
+    got = compiled(lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.5))(q)
+    assert torch.equal(got.detach().cpu(), want.detach().cpu())
+    (gradient,) = torch.autograd.grad(got.sum(), q)
+    assert gradient.isfinite().all()
+
+
 def test_host_numbers_are_inputs():
     scale = compiled(lambda x, a: x * a)
     x = sample(4)

@@ -183,11 +183,20 @@ void index(Call& c) {
   row_named("index.Tensor")->lower(c);
 }
 
-// PyTorch's shape functions give it the seed and offset of a dropout, which it has not.
+// With a dropout they run by themselves: their seed is another tensor than PyTorch's shape functions say. Without one,
+// those functions give seed and offset all the same.
+void require_no_dropout(Call& c, int p) {
+  if (c.constant(p) > 0) throw Error(Fault::unsupported, "attention with a dropout is not part of a graph", c.g.name);
+}
 void attention(Call& c) {
+  require_no_dropout(c, 4);
   row_named("_scaled_dot_product_fused_attention_overrideable")->lower(c);
   for (int r = 2; r < c.results(); ++r)
     if (c.wanted(r)) c.out(r, number(c.g, 0, c.dtype(r)));
+}
+void attention_backward(Call& c) {
+  require_no_dropout(c, 12);
+  row_named("_scaled_dot_product_fused_attention_overrideable_backward")->lower(c);
 }
 
 constexpr Row kRows[] = {
@@ -243,6 +252,7 @@ constexpr Row kRows[] = {
     {"eye", eye},
     {"eye.m", eye},
     {"_scaled_dot_product_fused_attention_overrideable", attention},
+    {"_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
     {"index_put", index_put},
     {"_unsafe_index_put", index_put},
     {"index.Tensor", index},
