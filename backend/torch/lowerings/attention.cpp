@@ -65,7 +65,8 @@ Value dropout_factor(Value seed, const Dims& shape, double p) {
 }
 
 // (query, key, value, attn_bias?, dropout_p, is_causal, return_debug_mask, scale?) -> output, logsumexp, ...,
-// philox_seed (result 4). The weights are rounded before they are divided by their sum, as flash attention does it.
+// philox_seed (result 4). bfloat16 weights are rounded before they are divided by their sum, as the CPU's flash
+// attention does it; float16 weights after, as attention written out does it.
 void attention(Call& c) {
   const Value q = c.in(0);
   const Heads h = heads(q, c.in(1), c.in(2));
@@ -74,13 +75,16 @@ void attention(Call& c) {
   const Value high = max(s, {last});
   const Value base = where(equal(high, -kInf), 0, high);  // a row that may see nothing gives zeros
   const Value e = exp(s - base), total = sum(e, {last});
-  Value weights = e;
+  const bool divide_last = h.v.dtype() == Dtype::bfloat16;
+  const Value divisor = where(equal(total, 0), 1, total);
+  Value weights = divide_last ? e : e / divisor;
   if (const double p = c.constant(4); p > 0) {
     const Value seed = c.random_seed(product(s.shape()));
     weights = weights * dropout_factor(seed, s.shape(), p);
     c.out(4, seed);
   }
-  c.out(0, matmul(convert(weights, h.v.dtype()), h.v) / where(equal(total, 0), 1, total));
+  const Value y = matmul(convert(weights, h.v.dtype()), h.v);
+  c.out(0, divide_last ? y / divisor : y);
   c.out(1, log(total) + base);
 }
 
