@@ -2,7 +2,7 @@
 
 import operator
 
-from torch import Tensor, fx
+from torch import Tensor, empty, fx
 
 
 class Alias:
@@ -50,7 +50,10 @@ class Item:
         self.node, self.reads = node, node.all_input_nodes
 
     def run(self, env: dict) -> None:
-        env[self.node] = env[self.node.args[0]][self.node.args[1]]
+        value, promised = env[self.node.args[0]][self.node.args[1]], self.node.meta["val"]
+        if value is None and isinstance(promised, Tensor):  # undefined, and yet saved for a backward that ignores it
+            value = empty(promised.shape, dtype=promised.dtype, device="neuron")
+        env[self.node] = value
 
 
 class Function:
