@@ -27,7 +27,7 @@ std::string described(const c10::IValue& v) {
   std::ostringstream out;
   if (v.isTensor() && v.toTensor().defined()) {
     const at::Tensor& t = v.toTensor();
-    out << t.scalar_type() << t.sizes();
+    out << c10::getDtypeNames(t.scalar_type()).first << t.sizes();
     if (!t.is_contiguous()) out << " strides " << t.strides();
   } else if (v.isTensorList() || v.isOptionalTensorList()) {
     for (const c10::IValue& item : v.toListRef()) out << (out.tellp() > 0 ? " " : "") << described(item);
