@@ -42,17 +42,13 @@ void check_sizes(const Graph& g) {
   }
 }
 
-struct Stages {
-  TileProgram resident, scheduled, allocated;
-  Program program;
-};
-Stages finished(TileProgram tiles, const Spec& s) {
-  Stages x;
-  x.resident = std::move(tiles);
-  x.scheduled = schedule(x.resident, s);
-  x.allocated = allocate(x.scheduled, s);
-  x.program = synchronise(x.allocated, s);
-  return x;
+Program finished(TileProgram tiles, const Spec& s, const Dump& dump) {
+  dump("residency", tiles);
+  tiles = schedule(std::move(tiles), s);
+  dump("schedule", tiles);
+  tiles = allocate(std::move(tiles), s);
+  dump("allocate", tiles);
+  return synchronise(std::move(tiles), s);
 }
 
 // How much of SBUF is best given to values that stay, and how much left to the scheduler, the simulator says; of long
@@ -60,19 +56,24 @@ Stages finished(TileProgram tiles, const Spec& s) {
 constexpr double kShares[] = {0.3, 0.65, 0};
 constexpr size_t kCompared = 60'000;  // instructions
 
-Stages best_residency(const TileProgram& tiles, const Spec& s) {
-  std::optional<Stages> best;
+Program best_residency(const TileProgram& tiles, const Spec& s, const Dump& dump) {
+  const bool compared = tiles.program.instructions.size() <= kCompared;
+  const auto resident = [&](double share) { return share > 0 ? keep_on_chip(tiles, share, s) : tiles; };
+  std::optional<Program> best;
+  double best_share = 0;
   Tick least = std::numeric_limits<Tick>::max();
   for (const double share : kShares) try {
-      Stages x = finished(share > 0 ? keep_on_chip(tiles, share, s) : tiles, s);
-      if (tiles.program.instructions.size() > kCompared) return x;
-      const Tick time = simulate(x.program, s).makespan;
+      Program p = finished(resident(share), s, Dump());
+      const Tick time = compared ? simulate(p, s).makespan : 0;
       if (best && time >= least) continue;
       least = time;
-      best = std::move(x);
+      best = std::move(p);
+      best_share = share;
+      if (!compared) break;
     } catch (const Error& e) {
       if (e.fault() != Fault::unsupported || (share == 0 && !best)) throw;
     }
+  if (dump.on()) finished(resident(best_share), s, dump);
   return std::move(*best);
 }
 
@@ -88,11 +89,7 @@ Program compile(const Graph& g, const Spec& s) {
   dump("split", plan);
   TileProgram tiles = tile(plan, s);
   dump("tile", tiles);
-  const Stages x = plan.kernels.size() > 1 ? best_residency(tiles, s) : finished(std::move(tiles), s);
-  dump("residency", x.resident);
-  dump("schedule", x.scheduled);
-  dump("allocate", x.allocated);
-  return x.program;
+  return plan.kernels.size() > 1 ? best_residency(tiles, s, dump) : finished(std::move(tiles), s, dump);
 }
 
 }  // namespace trn::compiler

@@ -8,12 +8,14 @@ namespace trn::compiler {
 // stage. Throws trn::Error(illegal) if DIR cannot be written.
 class Dump {
  public:
+  Dump() = default;  // off
   explicit Dump(const std::string& program);
+  bool on() const { return !prefix_.empty(); }
 
   // `stage` is anything that listing() prints.
   template <class Stage>
   void operator()(std::string_view name, const Stage& stage) const {
-    if (!prefix_.empty()) write(name, listing(stage));
+    if (on()) write(name, listing(stage));
   }
 
  private:

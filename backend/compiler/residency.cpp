@@ -202,29 +202,16 @@ class Residency {
       if (!added && known->second != m.loaded_at - m.from.at) return false;
     }
     std::vector<std::pair<int64_t, int64_t>> ranges;
-    LiveRange whole = live_[loaded];
+    std::vector<uint32_t> parts;
     for (const auto& [tile, shift] : shifts) {
-      const VirtualTile &part = p_.tiles[tile], &into = p_.tiles[loaded];
-      if (shift < 0 || shift + part.bytes > into.bytes || part.partitions > into.partitions || part.core != into.core ||
-          part.space != into.space)
-        return false;
-      ranges.emplace_back(shift, shift + part.bytes);
-      whole.first = std::min(whole.first, live_[tile].first);
-      whole.last = std::max(whole.last, live_[tile].last);
+      if (!is_inside(tile, loaded, shift)) return false;
+      ranges.emplace_back(shift, shift + p_.tiles[tile].bytes);
+      parts.push_back(tile);
     }
     std::sort(ranges.begin(), ranges.end());
     for (size_t i = 1; i < ranges.size(); ++i)
       if (ranges[i].first < ranges[i - 1].second) return false;
-    const auto change = [&](int64_t sign) {
-      occupancy_.add(live_[loaded], -sign * bytes(loaded));
-      for (const auto& [tile, shift] : shifts) occupancy_.add(live_[tile], -sign * bytes(tile));
-      occupancy_.add(whole, sign * bytes(loaded));
-    };
-    change(1);
-    if (!occupancy_.fits(whole)) {
-      change(-1);
-      return false;
-    }
+    if (!absorbs(loaded, parts)) return false;
     TileState& into = tiles_[loaded];
     into.last_write = 0;
     for (const auto& [tile, shift] : shifts) {
@@ -232,23 +219,27 @@ class Residency {
       tiles_[tile].at = shift;
       into.last_write = std::max(into.last_write, tiles_[tile].last_write);
     }
-    live_[loaded] = whole;
     return true;
   }
 
   int64_t bytes(uint32_t tile) const { return footprint(p_.tiles[tile], s_); }
 
-  // `tile` is `into` from byte `at`, if it fits and SBUF has room for `into` until `tile` ends.
-  bool joins(uint32_t tile, uint32_t into, int64_t at) {
-    const VirtualTile &a = p_.tiles[tile], &b = p_.tiles[into];
-    if (tile == into || at < 0 || at + a.bytes > b.bytes || a.partitions > b.partitions || a.core != b.core ||
-        a.space != b.space)
-      return false;
+  // Whether `part` has room in `whole` from byte `at`.
+  bool is_inside(uint32_t part, uint32_t whole, int64_t at) const {
+    const VirtualTile &a = p_.tiles[part], &b = p_.tiles[whole];
+    return at >= 0 && at + a.bytes <= b.bytes && a.partitions <= b.partitions && a.core == b.core && a.space == b.space;
+  }
+
+  // `into` lives as long as itself and the parts, which need no room of their own any more. False, and nothing has
+  // changed, if SBUF has no room for that.
+  bool absorbs(uint32_t into, const std::vector<uint32_t>& parts) {
     const LiveRange before = live_[into];
-    const LiveRange whole{std::min(before.first, live_[tile].first), std::max(before.last, live_[tile].last)};
+    LiveRange whole = before;
+    for (const uint32_t tile : parts)
+      whole = {std::min(whole.first, live_[tile].first), std::max(whole.last, live_[tile].last)};
     const auto change = [&](int64_t sign) {
-      occupancy_.add(live_[tile], -sign * bytes(tile));
       occupancy_.add(before, -sign * bytes(into));
+      for (const uint32_t tile : parts) occupancy_.add(live_[tile], -sign * bytes(tile));
       occupancy_.add(whole, sign * bytes(into));
     };
     change(1);
@@ -256,9 +247,15 @@ class Residency {
       change(-1);
       return false;
     }
+    live_[into] = whole;
+    return true;
+  }
+
+  // `tile` is `into` from byte `at`, if it fits and SBUF has room for `into` until `tile` ends.
+  bool joins(uint32_t tile, uint32_t into, int64_t at) {
+    if (tile == into || !is_inside(tile, into, at) || !absorbs(into, {tile})) return false;
     tiles_[tile].is = into;
     tiles_[tile].at = at;
-    live_[into] = whole;
     return true;
   }
 

@@ -29,18 +29,23 @@ using namespace trn;
 
 namespace {
 
+// Microseconds by engine, the DMA queues together last.
+template <class OfEngine>
+py::dict active_us(OfEngine&& engine_ns, double dma_ns) {
+  py::dict active;
+  for (size_t e = 0; e < kEngines; ++e) active[py::str(std::string(name(static_cast<Engine>(e))))] = engine_ns(e) / 1e3;
+  active["dma"] = dma_ns / 1e3;
+  return active;
+}
+
 py::dict totals_of(const Session& s) {
   const Totals t = totals(s);
-  py::dict active;
-  for (size_t e = 0; e < kEngines; ++e)
-    active[py::str(std::string(name(static_cast<Engine>(e))))] = t.engine_active_ns[e] / 1e3;
-  active["dma"] = t.dma_active_ns / 1e3;
   py::dict d;
   d["duration_us"] = s.duration_ns() / 1e3;
   d["device_us"] = t.device_ns / 1e3;
   d["launch_gap_us"] = t.launch_gap_ns / 1e3;
   d["program_overhead_us"] = t.overhead_ns / 1e3;
-  d["active_us"] = active;
+  d["active_us"] = active_us([&](size_t e) { return t.engine_active_ns[e]; }, t.dma_active_ns);
   d["launches"] = t.launches;
   d["instructions"] = t.instructions;
   d["flops"] = t.flops;
@@ -147,18 +152,14 @@ py::dict time_program(const py::bytes& executable, const std::string& trace) {
     if (!out.flush()) throw Error(Fault::illegal, "the trace could not be written", trace);
   }
   const Clock clock(s);
-  py::dict active, d;
+  py::dict d;
   int64_t instructions = 0;
-  for (size_t e = 0; e < kEngines; ++e) {
-    active[py::str(std::string(name(static_cast<Engine>(e))))] = clock.to_ns(t.engines[e].busy) / 1e3;
-    instructions += t.engines[e].instructions;
-  }
-  active["dma"] = clock.to_ns(t.dma_active) / 1e3;
+  for (const EngineTotals& e : t.engines) instructions += e.instructions;
   d["program"] = p.name;
   d["machine"] = s.name;
   d["duration_us"] = clock.to_ns(t.makespan) / 1e3;
   d["instructions"] = instructions;
-  d["active_us"] = active;
+  d["active_us"] = active_us([&](size_t e) { return clock.to_ns(t.engines[e].busy); }, clock.to_ns(t.dma_active));
   d["dma_bytes"] = t.dma_bytes;
   d["flops"] = t.flops;
   return d;

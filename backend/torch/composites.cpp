@@ -32,6 +32,14 @@ using OptionalTensor = std::optional<Tensor>;
 
 at::TensorOptions indices_like(const Tensor& t) { return t.options().dtype(at::kLong); }
 
+// [size]: element i goes to `place[i]`, where there may be one place past the end for what is not wanted.
+Tensor at_places(const Tensor& place, int64_t size, int64_t fill) {
+  return at::empty({size + 1}, place.options())
+      .fill_(fill)
+      .scatter_(0, place, at::arange(place.numel(), place.options()))
+      .slice(0, 0, size);
+}
+
 // Positions of the true elements of a vector: each goes to its rank, the rest to one place past the end.
 Tensor true_positions(const Tensor& flat) {
   const int64_t n = flat.numel();
@@ -39,10 +47,7 @@ Tensor true_positions(const Tensor& flat) {
   const Tensor rank = flat.cumsum(0, at::kLong);
   const int64_t count = rank[n - 1].item<int64_t>();
   const Tensor place = at::where(flat, rank - 1, at::empty({}, indices_like(flat)).fill_(count));
-  return at::empty({count + 1}, indices_like(flat))
-      .fill_(0)
-      .scatter_(0, place, at::arange(n, indices_like(flat)))
-      .slice(0, 0, count);
+  return at_places(place, count, 0);
 }
 
 // Coordinates of flat positions in a tensor of shape `sizes`, one column for each dim.
@@ -72,8 +77,7 @@ Tensor nonzero_static(const Tensor& self, c10::SymInt given, int64_t fill) {
   }
   const Tensor flat = self.ne(0).reshape({-1}), rank = flat.cumsum(0, at::kLong);
   const Tensor place = at::where(flat, rank - 1, at::empty({}, options).fill_(size)).clamp_max(size);
-  const Tensor position =
-      at::empty({size + 1}, options).fill_(-1).scatter_(0, place, at::arange(n, options)).slice(0, 0, size);
+  const Tensor position = at_places(place, size, -1);
   return at::stack(coordinates(position.clamp_min(0), self.sizes()), 1).masked_fill(position.lt(0).unsqueeze(1), fill);
 }
 

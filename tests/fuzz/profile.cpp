@@ -2,6 +2,7 @@
 // replayed.
 #include "memory/error.h"
 #include "tests/fuzz/targets.h"
+#include "tests/traces/small_table.h"
 #include "traces/replay/replay.h"
 
 namespace trn::test {
@@ -9,16 +10,7 @@ namespace {
 
 constexpr char kBetween = '\f';
 
-constexpr std::string_view kTables =
-    "timestamp,duration,label,opcode,operands,subgraph,pc,instruction_type,activation_fn,compiler_pc\n"
-    "10,5,Sync,NOP,cycle=1,sg00,1,,,\n"
-    "1000,520,Sync,DMA_DIRECT2D,\"semaphore=8 sem_increment=16 src_elem_size=512 dst_elem_size=512 "
-    "src_pattern=[512,1][128,1] dst_pattern=[262144,1][128,1] src_addr_imm=0x8005c03c0000 "
-    "dst_addr_imm=0x802000037e00 compute_op=NONE\",sg00,2,REGULAR,,\n"
-    "3200,585,Scalar,COPY,\"S[8] (qSyncDynamicHW)>=16 S[4] (Scalar)++@complete "
-    "src=fp32@0x2000000[1,1,1,1][512,1,1,1] dst=fp32@0x4000[1,1,1,1][512,1,1,1] channels=128\",sg00,7,REGULAR,,\n"
-    "3820,691,Vector,COPY,\"S[4] (Scalar)>=1 S[6] (Vector)++@complete src=fp32@0x2000800[1,1,1,1][512,1,1,1] "
-    "dst=fp32@0x4800[1,1,1,1][512,1,1,1] channels=128\",sg00,9,REGULAR,,\n"
+constexpr std::string_view kMore =  // packets, semaphores
     "\f"
     "timestamp,duration,subgraph,dma_engine,dma_queue,queue_type,transfer_size,read_size,write_size,is_cc_dma\n"
     "1650,158,sg00,0,5,hardware_dynamic,4096,4096,4096,no\n"
@@ -57,7 +49,7 @@ void feed(std::span<const std::byte> b) {
   }
 }
 
-std::vector<Bytes> seeds() { return {bytes_of(kTables), bytes_of(kExport)}; }
+std::vector<Bytes> seeds() { return {bytes_of(small_table() + std::string(kMore)), bytes_of(kExport)}; }
 
 std::vector<std::string> words() {
   return {",",

@@ -14,7 +14,13 @@ struct Gate {
   Call& c;
   int scale, found;
 
-  Value gradient(Value g) const { return c.present(scale) ? g / reshape(c.arg_float(scale), {}) : g; }
+  // Unscaled, which `result` gets too; then against its own sign to maximize.
+  Value gradient(int result, Value given, bool maximize) const {
+    Value g = to_float(given);
+    if (c.present(scale)) g = g / reshape(c.arg_float(scale), {});
+    c.out(result, g);
+    return maximize ? -g : g;
+  }
   // `fresh`, or `old` where a gradient was not finite.
   void out(int result, Value old, Value fresh) const {
     c.out(result, c.present(found) ? where(equal(reshape(c.arg_float(found), {}), 1), to_float(old), fresh) : fresh);
@@ -33,9 +39,7 @@ void adam(Call& c, bool decoupled) {
   const int n = static_cast<int>(params.size());
   for (int i = 0; i < n; ++i) {
     const Value t = to_float(steps[i]);
-    Value p = to_float(params[i]), g = gate.gradient(to_float(grads[i]));
-    c.out(n + i, g);
-    if (maximize) g = -g;
+    Value p = to_float(params[i]), g = gate.gradient(n + i, grads[i], maximize);
     if (decoupled) p = p - p * (lr * decay);
     if (!decoupled) g = g + p * decay;
     const Value mean = to_float(means[i]) + (g - to_float(means[i])) * (1.0 - beta1);
@@ -64,10 +68,7 @@ void fused_sgd(Call& c) {
   const int n = static_cast<int>(params.size());
   for (int i = 0; i < n; ++i) {
     const Value p = to_float(params[i]);
-    Value g = gate.gradient(to_float(grads[i]));
-    c.out(n + i, g);
-    if (maximize) g = -g;
-    g = g + p * decay;
+    Value g = gate.gradient(n + i, grads[i], maximize) + p * decay;
     if (!buffers.empty()) {
       const Value buffer = first ? g : to_float(buffers[i]) * momentum + g * (1.0 - dampening);
       gate.out(2 * n + i, buffers[i], buffer);
@@ -87,10 +88,7 @@ void fused_adagrad(Call& c) {
   const int n = static_cast<int>(params.size());
   for (int i = 0; i < n; ++i) {
     const Value p = to_float(params[i]);
-    Value g = gate.gradient(to_float(grads[i]));
-    c.out(n + i, g);
-    if (maximize) g = -g;
-    g = g + p * decay;
+    const Value g = gate.gradient(n + i, grads[i], maximize) + p * decay;
     const Value total = to_float(sums[i]) + g * g;
     gate.out(2 * n + i, sums[i], total);
     gate.out(i, params[i], p - g * (lr / ((to_float(steps[i]) - 1) * lr_decay + 1)) / (sqrt(total) + eps));
