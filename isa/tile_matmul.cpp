@@ -55,8 +55,7 @@ void emulated_block(int64_t steps, const uint16_t* left, const uint16_t* right, 
 constexpr TileUnit kEmulated{[] {}, emulated_block, [] {}};
 
 #ifdef TRN_HAS_AMX_CODE
-#pragma GCC push_options
-#pragma GCC target("amx-tile,amx-bf16")
+#define TRN_AMX [[gnu::target("amx-tile,amx-bf16")]]  // known to GCC and clang, unlike GCC's pragma
 
 struct alignas(64) TileConfig {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
@@ -64,15 +63,15 @@ struct alignas(64) TileConfig {
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-void amx_begin() {
+TRN_AMX void amx_begin() {
   static const TileConfig config;
   _tile_loadconfig(&config);
 }
-void amx_end() { _tile_release(); }
+TRN_AMX void amx_end() { _tile_release(); }
 
 // Tiles 0 to 3: c; 4, 5: left; 6, 7: right.
-void amx_block(int64_t steps, const uint16_t* left, const uint16_t* right, float* c, ptrdiff_t c_step,
-               bool accumulate) {
+TRN_AMX void amx_block(int64_t steps, const uint16_t* left, const uint16_t* right, float* c, ptrdiff_t c_step,
+                       bool accumulate) {
   auto* lower = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(c) + kSide * c_step);
   if (accumulate) {
     _tile_loadd(0, c, c_step);
@@ -103,7 +102,6 @@ void amx_block(int64_t steps, const uint16_t* left, const uint16_t* right, float
 }
 
 constexpr TileUnit kAmx{amx_begin, amx_block, amx_end};
-#pragma GCC pop_options
 
 bool allowed_to_use_amx() {
   unsigned a, b, c, d;
