@@ -6,6 +6,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/transformers/attention.h>
+#include <ATen/ops/_cdist_backward.h>
+#include <ATen/ops/_cdist_forward.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cumsum.h>
@@ -19,6 +21,7 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/library.h>
 
 #include <array>
@@ -140,6 +143,28 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
   return at::searchsorted(ends, at::arange(total, indices_like(repeats)), false, true).to(repeats.scalar_type());
 }
 
+// Distances of every pair of rows, each pair once: those above the diagonal of all distances.
+Tensor above_diagonal(int64_t n, const at::TensorOptions& options) {
+  return true_positions(at::ones({n, n}, options.dtype(at::kBool)).triu(1).reshape({-1}));
+}
+Tensor pdist(const Tensor& self, double p) {
+  TORCH_CHECK(self.dim() == 2, "_pdist_forward: a matrix is needed");
+  if (self.size(0) < 2) return at::empty({0}, self.options());
+  return at::_cdist_forward(self, self, p, std::nullopt)
+      .reshape({-1})
+      .index_select(0, above_diagonal(self.size(0), self.options()));
+}
+Tensor pdist_backward(const Tensor& grad, const Tensor& self, double p, const Tensor& distances) {
+  const int64_t n = self.size(0);
+  if (n < 2 || self.size(1) == 0) return at::zeros_like(self);
+  const Tensor place = above_diagonal(n, self.options());
+  const auto whole = [&](const Tensor& pairs) {
+    const Tensor half = at::zeros({n * n}, self.options()).index_copy_(0, place, pairs.contiguous()).reshape({n, n});
+    return (half + half.t()).contiguous();
+  };
+  return at::_cdist_backward(whole(grad), self, self, p, whole(distances));
+}
+
 // ---- batch norm: the running statistics are side effects that the schema does not show ----
 
 using ThreeTensors = std::tuple<Tensor, Tensor, Tensor>;
@@ -204,6 +229,11 @@ int64_t attention_choice(const Tensor& query, const Tensor& key, const Tensor& v
   return static_cast<int64_t>(ours ? at::SDPBackend::overrideable : at::SDPBackend::math);
 }
 
+Tensor zeros(c10::SymIntArrayRef sizes, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout> layout,
+             std::optional<c10::Device> device, std::optional<bool> pinned) {
+  return at::zeros_symint(sizes, dtype, layout, device, pinned);
+}
+
 // Waits for the value: what is asserted is told at the assertion.
 void assert_async(const Tensor& self, std::string_view message) {
   TORCH_CHECK(self.numel() == 1, "Boolean value of Tensor with ", self.numel() == 0 ? "no" : "more than one", " value",
@@ -213,6 +243,7 @@ void assert_async(const Tensor& self, std::string_view message) {
 void assert_async_plain(const Tensor& self) { assert_async(self, "Expected Tensor with single nonzero value"); }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_efficientzerotensor", zeros);
   m.impl("nonzero", nonzero_positions);
   m.impl("nonzero_static", nonzero_static);
   m.impl("_assert_async", assert_async_plain);
@@ -225,6 +256,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("rrelu_with_noise.out", rrelu_out);
   m.impl("bincount", bincount);
   m.impl("repeat_interleave.Tensor", repeat_interleave);
+  m.impl("_pdist_forward", pdist);
+  m.impl("_pdist_backward", pdist_backward);
   m.impl("native_batch_norm", batch_norm);
   m.impl("_native_batch_norm_legit", batch_norm_legit);
   m.impl("_native_batch_norm_legit.no_stats", batch_norm_no_stats);

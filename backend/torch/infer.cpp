@@ -177,6 +177,18 @@ void like_second(Stack& s) {
   s = {IValue(meta(x.sizes(), x.scalar_type()))};
 }
 
+// (self, target, reduction); PyTorch's meta kernel makes a vector of a lone sample's loss.
+void multilabel_margin_loss(Stack& s) {
+  const Tensor x = s[0].toTensor(), target = s[1].toTensor();
+  TORCH_CHECK(x.dim() <= 2 && x.numel() > 0,
+              "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", x.sizes());
+  TORCH_CHECK(target.sizes() == x.sizes(), "inconsistent target size: ", target.sizes(),
+              " for input of size: ", x.sizes());
+  const bool by_row = s[2].toInt() == 0 && x.dim() == 2;
+  s = {IValue(by_row ? meta({x.size(0)}, x.scalar_type()) : meta({}, x.scalar_type())),
+       IValue(meta(target.sizes(), x.scalar_type()))};
+}
+
 void nothing(Stack& s) { s.clear(); }
 
 struct Override {
@@ -193,6 +205,10 @@ constexpr Override kOverrides[] = {
     {"aten::_thnn_fused_gru_cell", recurrent_cell<3, 1, 5>},
     {"aten::_thnn_fused_gru_cell_backward", gru_cell_backward},
     {"aten::fractional_max_pool3d_backward", like_second},
+    {"aten::multi_margin_loss_backward", like_second},
+    {"aten::multilabel_margin_loss_forward", multilabel_margin_loss},
+    {"aten::multilabel_margin_loss_backward", like_second},
+    {"aten::_ctc_loss_backward", like_second},
     {"aten::_fused_adam_", nothing},
     {"aten::_fused_adamw_", nothing},
     {"aten::_fused_sgd_", nothing},

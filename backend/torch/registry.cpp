@@ -30,10 +30,11 @@ std::span<const Row> operator_table() {
   static const std::vector<Row> all = [] {
     std::vector<Row> rows;
     for (const auto family :
-         {unary_rows,     binary_rows, activation_rows, reduction_rows,     matmul_rows,  convolution_rows,
-          movement_rows,  index_rows,  sort_rows,       normalisation_rows, softmax_rows, loss_rows,
-          attention_rows, random_rows, optimizer_rows,  creation_rows,      image_rows,   resample_rows,
-          windows_rows,   grid_rows,   fourier_rows,    foreach_rows,       special_rows, recurrent_rows}) {
+         {unary_rows,     binary_rows,     activation_rows, reduction_rows,     matmul_rows,  convolution_rows,
+          movement_rows,  index_rows,      sort_rows,       normalisation_rows, softmax_rows, loss_rows,
+          attention_rows, random_rows,     optimizer_rows,  creation_rows,      image_rows,   resample_rows,
+          windows_rows,   grid_rows,       fourier_rows,    foreach_rows,       special_rows, recurrent_rows,
+          bessel_rows,    polynomial_rows, gamma_rows,      margin_loss_rows,   ctc_rows}) {
       const auto part = family();
       rows.insert(rows.end(), part.begin(), part.end());
     }

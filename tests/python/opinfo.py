@@ -2,10 +2,12 @@
 
     python tests/python/opinfo.py                   # forward in four dtypes, gradients in float32
     python tests/python/opinfo.py --only cumsum nn.functional.glu --verbose
+    python tests/python/opinfo.py --table           # only operators that have a kernel of the device under their name
     python tests/python/opinfo.py --shard 0/2 --json out.json
 
 Every operator has a forked child, so that one that crashes or hangs is one line. A sample that the CPU refuses is left
-out. `wrong`: values, shapes or dtypes differ; `error`: only the device refuses; `host`: right, but by host fallback.
+out. `wrong`: values, shapes or dtypes differ; `error`: only the device refuses; `host`: right, but by host fallback;
+`wide`: differs where whole numbers do not fit in the 32 bits that the device carries (README).
 """
 
 import argparse
@@ -34,6 +36,7 @@ RANDOM = ("rand", "dropout", "bernoulli", "multinomial", "normal", "uniform", "e
 RANDOM_NAMES = ("nn.functional.rrelu", "nn.functional.fractional_max_pool", "svd_lowrank", "pca_lowrank")
 TIED = ("topk", "kthvalue", "mode")  # any of equal elements may be named
 WIDE_STATISTICS = ("native_layer_norm", "native_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update")
+ON_HOST = ("tensor_split",)  # takes a tensor only from the host, on every device
 UNDEFINED = ("empty", "new_empty", "empty_like", "empty_strided", "empty_permuted", "new_empty_strided", "resize_")
 
 
@@ -89,6 +92,8 @@ def stable(op, sample):
 def run(op, sample, device, gradients):
     """The results, and with `gradients` those of every input that takes one."""
     input, args, kwargs = to(device, (sample.input, sample.args, sample.kwargs))
+    if op.name in ON_HOST:
+        args, kwargs = sample.args, sample.kwargs
     with torch.device(device):
         result = op(input, *args, **kwargs)
     if not gradients:
@@ -152,6 +157,16 @@ def as_exact(op, got, want, exact):
     return bool(apart[0] <= 2 * apart[1])
 
 
+def is_wide(values):
+    """Whether a whole number is past 32 bits."""
+    whole = [v.detach().cpu() for v in tree_leaves(values) if isinstance(v, torch.Tensor) and v.dtype == torch.int64]
+    numbers = [v for v in tree_leaves(values) if isinstance(v, int)]
+    limits = torch.iinfo(torch.int32)
+    return any(v.numel() and (v.min() < limits.min or v.max() > limits.max) for v in whole) or any(
+        not limits.min <= v <= limits.max for v in numbers
+    )
+
+
 def far(op, got, want):
     rtol, atol = tolerance(op, want.dtype)
     try:
@@ -183,7 +198,8 @@ def check(op, dtype, gradients, report, verbose):
             if reason and dtype.is_floating_point:
                 reason = difference(op, got, want, compare_values, exact(op, sample, gradients))
             torch.neuron.synchronize()
-            kind = "wrong" if reason else "ok"
+            wide = reason and is_wide((sample.input, sample.args, sample.kwargs, want))
+            kind = "wide" if wide else "wrong" if reason else "ok"
         except Exception as error:
             kind, reason = "error", f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
             if verbose:
@@ -196,6 +212,18 @@ def check(op, dtype, gradients, report, verbose):
             if verbose:
                 print(kind, first[kind], flush=True)
     report({"dtype": str(dtype)[6:], "gradients": gradients, "counts": dict(counts), "first": first})
+
+
+def in_table(op):
+    """Whether an aten operator of this name, or of the name of its derived step, has a kernel of the device."""
+    last = op.name.rpartition(".")[2]
+    bases = {op.aten_name, last, op.name.replace(".", "_"), op.aten_backward_name or ""} - {""}
+    names = {form.format(b) for b in bases for form in ("{}", "{}_", "_{}", "{}_forward", "native_{}")}
+    return any(
+        torch._C._dispatch_has_kernel_for_dispatch_key(full, "PrivateUse1")
+        for full in torch._C._dispatch_get_all_op_names()
+        if full.startswith("aten::") and full[len("aten::") :].partition(".")[0] in names
+    )
 
 
 def describe(sample):
@@ -242,6 +270,7 @@ def in_child(op, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--table", action="store_true")
     parser.add_argument("--modes", nargs="+", default=["forward", "gradients"], choices=["forward", "gradients"])
     parser.add_argument("--shard", default="0/1")
     parser.add_argument("--timeout", type=int, default=120)
@@ -251,6 +280,8 @@ def main():
     common_utils.TEST_WITH_SLOW = False
     index, count = map(int, options.shard.split("/"))
     ops = [op for op in op_db if not options.only or op.name in options.only or op.full_name in options.only]
+    if options.table:
+        ops = [op for op in ops if in_table(op)]
     tally, samples, everything = Counter(), Counter(), {}
     for op in ops[index::count]:
         start = time.monotonic()
@@ -261,7 +292,7 @@ def main():
             total.update(r.get("counts", {}))
         samples.update(total)
         died = [r["died"] for r in records if "died" in r]
-        state = "died" if died else next((k for k in ("wrong", "error", "host") if total[k]), "ok")
+        state = "died" if died else next((k for k in ("wrong", "error", "wide", "host") if total[k]), "ok")
         tally[state] += 1
         shown = " ".join(f"{k}={n}" for k, n in sorted(total.items()))
         print(f"{state:5} {op.full_name:45} {time.monotonic() - start:6.1f} s  {shown} {' '.join(died)}", flush=True)

@@ -101,6 +101,11 @@ std::span<const Row> grid_rows();
 std::span<const Row> fourier_rows();
 std::span<const Row> foreach_rows();
 std::span<const Row> special_rows();
+std::span<const Row> bessel_rows();
+std::span<const Row> polynomial_rows();
+std::span<const Row> gamma_rows();
+std::span<const Row> margin_loss_rows();
+std::span<const Row> ctc_rows();
 
 // Only for nodes of compiled graphs: ops that eager PyTorch does without a kernel of the device (views, factories), and
 // functional forms that only graphs have.

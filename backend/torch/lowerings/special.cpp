@@ -1,15 +1,13 @@
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "backend/torch/lowerings/lowering.h"
 
-// Number theory and special functions that no engine has.
+// Number theory, entropy, and what floating numbers are made of.
 namespace trn::torch_backend {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Euclid's steps at most: two Fibonacci neighbours are the worst.
 int euclid_steps(Dtype d) { return size_of(d) == 1 ? 12 : size_of(d) == 2 ? 24 : 46; }
@@ -31,62 +29,57 @@ void lcm(Call& c) {
   c.out(0, absolute(part * b));
 }
 
-Value polynomial(Value x, std::initializer_list<double> coefficients) {  // from the constant on
-  Value y{};
-  for (auto k = std::rbegin(coefficients); k != std::rend(coefficients); ++k) y = y.g ? y * x + *k : like(x, *k);
-  return y;
-}
-
-// Modified Bessel functions times exp(-|x|): Abramowitz and Stegun 9.8.1 to 9.8.4, relative error below 5e-7.
-Value bessel_i0e(Value x) {
-  const Value far = absolute(x), near = minimum(far, 3.75) / 3.75;
-  const Value small = polynomial(near * near, {1, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813});
-  const Value large = polynomial(
-      3.75 / maximum(far, 3.75),
-      {0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377});
-  return where(far < 3.75, small * exp(-minimum(far, 3.75)), large * rsqrt(maximum(far, 3.75)));
-}
-Value bessel_i1e(Value x) {
-  const Value far = absolute(x), near = minimum(far, 3.75) / 3.75;
-  const Value small =
-      polynomial(near * near, {0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411});
-  const Value large =
-      polynomial(3.75 / maximum(far, 3.75), {0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555, 0.02282967,
-                                             -0.02895312, 0.01787654, -0.00420059});
-  const Value y = where(far < 3.75, small * far * exp(-minimum(far, 3.75)), large * rsqrt(maximum(far, 3.75)));
-  return where(x < 0, -y, y);
-}
-void i0(Call& c) { c.out(0, bessel_i0e(c.arg_float(0)) * exp(absolute(c.arg_float(0)))); }
-void i0e(Call& c) { c.out(0, bessel_i0e(c.arg_float(0))); }
-void i1(Call& c) { c.out(0, bessel_i1e(c.arg_float(0)) * exp(absolute(c.arg_float(0)))); }
-void i1e(Call& c) { c.out(0, bessel_i1e(c.arg_float(0))); }
-
-// sum over k >= 0 of (x + k)^-s by Euler and Maclaurin: `kTerms` terms, the integral of the rest and three corrections
-// (Abramowitz and Stegun 23.2.5). Below -kTerms + 8 the rest is no power series: not a number.
-constexpr int kTerms = 40;
-Value hurwitz_zeta(double s, Value x) {
-  Value total = like(x, 0);
-  for (int k = 0; k < kTerms; ++k) total = total + apply(AluOp::power, x + static_cast<double>(k), -s);
-  const Value end = x + static_cast<double>(kTerms), power = apply(AluOp::power, end, -s);
-  total = total + power * end / (s - 1) + power * 0.5;
-  constexpr std::array bernoulli = {1.0 / 12, -1.0 / 720, 1.0 / 30240};
-  Value falling = power / end;
-  double factor = s;
-  for (size_t j = 0; j < bernoulli.size(); ++j) {
-    total = total + falling * (factor * bernoulli[j]);
-    falling = falling / end / end;
-    factor *= (s + 2 * static_cast<double>(j) + 1) * (s + 2 * static_cast<double>(j) + 2);
+// |x| = mantissa * 2^exponent, the mantissa from 1/2 to below 1; of 0, infinities and NaN: themselves and 0. By powers
+// of two, which round nothing.
+struct FloatParts {
+  Value mantissa, exponent;  // the exponent as a float
+};
+FloatParts parts_of(Value size) {
+  Value m = size, e = expand(like(size, 0), size.shape());
+  for (const int k : {64, 32, 16, 8, 4, 2, 1, 1}) {
+    const Value large = k == 1 ? m >= 1 : m >= std::exp2(k);
+    m = where(large, m * std::exp2(-k), m);
+    e = where(large, e + k, e);
   }
-  return where(end < 8, kNan, total);
+  for (const int k : {64, 64, 32, 16, 8, 4, 2, 1}) {
+    const Value small = m < std::exp2(-k);
+    m = where(small, m * std::exp2(k), m);
+    e = where(small, e - k, e);
+  }
+  const Value whole = logical_or(equal(size, 0), not_equal(size - size, 0));
+  return {where(whole, size, m), where(whole, 0, e)};
 }
-void polygamma(Call& c) {
-  const auto n = static_cast<int>(c.integer(0));
-  const Value x = c.arg_float(1);
-  if (n == 0) return c.out(0, apply(Activation::digamma, x));
-  const double sign = n % 2 == 1 ? 1 : -1;
-  const Value pole = logical_and(x <= 0, equal(x, apply(Activation::floor, x)));
-  const Value y = hurwitz_zeta(n + 1, where(pole, 1, x)) * (sign * std::tgamma(n + 1.0));
-  c.out(0, where(pole, sign * kInf, y));
+void frexp(Call& c) {
+  const Value x = c.arg_float(0);
+  const FloatParts parts = parts_of(absolute(x));
+  c.out(0, where(equal(x, 0), x, where(x < 0, -parts.mantissa, parts.mantissa)));
+  c.out(1, to_int(parts.exponent));
+}
+
+// Widths of floating dtypes: bits of the mantissa, the exponent (as above) of the least normal number.
+struct FloatFormat {
+  int digits, least;
+};
+FloatFormat format_of(Dtype d) {
+  return d == Dtype::bfloat16  ? FloatFormat{8, -125}
+         : d == Dtype::float16 ? FloatFormat{11, -13}
+                               : FloatFormat{24, -125};
+}
+// One step of x's own spacing, which below a power of two is half of that above it.
+void nextafter(Call& c) {
+  const Value x = c.arg_float(0), y = c.arg_float(1);
+  const FloatFormat f = format_of(c.dtype(0));
+  const FloatParts parts = parts_of(absolute(x));
+  const Value up = y > x, inwards = logical_and(not_equal(x, 0), not_equal(up, x > 0));
+  const Value exponent = parts.exponent - to_float(logical_and(inwards, equal(parts.mantissa, 0.5)));
+  const Value place = where(equal(x, 0), f.least, maximum(exponent, f.least)) - f.digits;
+  const Value half = floor(place * 0.5);  // in two factors: the least is no normal number
+  const Value step = apply(Activation::exp2, half) * apply(Activation::exp2, place - half);
+  Value z = where(up, x + step, x - step);
+  const double largest = (1 - std::exp2(-f.digits)) * (f.least < -13 ? 0x1p128 : 0x1p16);
+  z = where(equal(absolute(x), kInf), where(x > 0, like(x, largest), like(x, -largest)), z);
+  z = where(equal(x, y), y, z);
+  c.out(0, where(equal(x, x), where(equal(y, y), z, y), x));
 }
 
 void entropy(Call& c) {
@@ -96,16 +89,7 @@ void entropy(Call& c) {
 }
 
 constexpr Row kRows[] = {
-    {"gcd", gcd},
-    {"lcm", lcm},
-    {"i0", i0},
-    {"special_i0e", i0e},
-    {"special_i1", i1},
-    {"special_i1e", i1e},
-    {"special_modified_bessel_i0", i0},
-    {"special_modified_bessel_i1", i1},
-    {"special_entr", entropy},
-    {"polygamma", polygamma, "", "not a number below -32"},
+    {"gcd", gcd}, {"lcm", lcm}, {"special_entr", entropy}, {"frexp.Tensor_out", frexp}, {"nextafter", nextafter},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <limits>
 #include <numbers>
 
+#include "backend/torch/lowerings/approximation.h"
 #include "backend/torch/lowerings/complex.h"
 
 // aten ops of one tensor, element by element.
@@ -39,13 +40,6 @@ Value is_positive_infinity(Value x) { return x.is_float() ? equal(x, kInf) : not
 Value is_negative_infinity(Value x) { return x.is_float() ? equal(x, -kInf) : not_equal(x, x); }
 Value fraction(Value x) { return x - trunc(x); }
 Value relu(Value x) { return x.is_float() ? apply(Activation::relu, x) : maximum(x, 0); }
-
-// sin and cos of the Scalar engine are for [-pi, pi]: Cody-Waite reduction with 2*pi in three parts. Past 2^17 periods
-// fp32 has no phase left.
-Value reduced_angle(Value x) {
-  const Value turns = apply(Activation::round, x * (0.5 / std::numbers::pi));
-  return x - turns * 6.28125 - turns * 1.9350051879882812e-3 - turns * 3.01986e-7;
-}
 
 // sign bit, also of -0: 1/-0 is -inf. NaN's sign is not visible to the engines.
 Value sign_bit(Value x) { return x.is_float() ? logical_or(x < 0, logical_and(equal(x, 0), 1.0 / x < 0)) : x < 0; }
