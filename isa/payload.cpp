@@ -114,6 +114,7 @@ void write(ByteWriter& out, const Dim& d) {
 void read(ByteReader& in, Dim& d) {
   d.step = in.get<int32_t>();
   d.count = in.get<int32_t>();
+  if (d.is_dynamic() && d.reg() >= kRegisters) in.fail("names a register that no engine has");
 }
 
 void write(ByteWriter& out, const Access& a) {

@@ -84,6 +84,35 @@ class Ring {
   std::vector<Gap> free_;
 };
 
+// PSUM: the banks whose last tile ended earliest, so that a new tile waits least.
+class Banks {
+ public:
+  Banks(int64_t size, int64_t bank) : bank_(bank), free_since_(static_cast<size_t>(size / bank), 0) {}
+
+  std::optional<int64_t> take(int64_t bytes) {
+    const auto n = static_cast<size_t>(bytes / bank_);
+    std::optional<size_t> best;
+    uint32_t since = kTaken;
+    for (size_t at = 0; at + n <= free_since_.size(); ++at) {
+      const uint32_t latest = *std::max_element(free_since_.begin() + at, free_since_.begin() + at + n);
+      if (latest >= since) continue;
+      since = latest;
+      best = at;
+    }
+    if (!best) return {};
+    std::fill_n(free_since_.begin() + *best, n, kTaken);
+    return static_cast<int64_t>(*best) * bank_;
+  }
+  void give(int64_t begin, int64_t bytes, uint32_t now) {
+    std::fill_n(free_since_.begin() + begin / bank_, bytes / bank_, now);
+  }
+
+ private:
+  static constexpr uint32_t kTaken = 0xFFFFFFFF;
+  int64_t bank_;
+  std::vector<uint32_t> free_since_;
+};
+
 // Tiles of one memory of one core.
 struct Memory {
   Space space;
@@ -102,6 +131,21 @@ std::vector<Memory> memories(const TileProgram& p, const std::vector<LiveRange>&
     std::stable_sort(m.tiles.begin(), m.tiles.end(),
                      [&](uint32_t a, uint32_t b) { return live[a].first < live[b].first; });
   return all;
+}
+
+bool place_in_banks(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s) {
+  Banks banks(m.size, static_cast<int64_t>(s.psum_partition_bytes / s.psum_banks));
+  std::vector<uint32_t> by_last = m.tiles;
+  std::stable_sort(by_last.begin(), by_last.end(), [&](uint32_t a, uint32_t b) { return live[a].last < live[b].last; });
+  auto dead = by_last.begin();
+  for (const uint32_t t : m.tiles) {
+    for (; dead != by_last.end() && live[*dead].last < live[t].first; ++dead)
+      banks.give(p.tiles[*dead].address, footprint(p.tiles[*dead], s), live[*dead].last + 1);
+    const std::optional<int64_t> at = banks.take(footprint(p.tiles[t], s));
+    if (!at) return false;
+    p.tiles[t].address = *at;
+  }
+  return true;
 }
 
 // Addresses in order of first use; `pick` takes them from the ring. False if some tile does not fit.
@@ -124,13 +168,18 @@ bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange
 // From the fastest Programs to the densest memory.
 bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s) {
   const size_t stay = p.program.instructions.size() / 4;
+  int64_t smallest = m.size;
+  for (const uint32_t t : m.tiles) smallest = std::min(smallest, footprint(p.tiles[t], s));
   return place_in_order(p, m, live, s, [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take(bytes); }) ||
          place_in_order(p, m, live, s,
                         [stay](Ring& ring, const LiveRange& l, int64_t bytes) {
                           return l.last - l.first > stay ? ring.take_last(bytes) : ring.take(bytes);
                         }) ||
          place_in_order(p, m, live, s,
-                        [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take_lowest(bytes); });
+                        [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take_lowest(bytes); }) ||
+         place_in_order(p, m, live, s, [smallest](Ring& ring, const LiveRange&, int64_t bytes) {
+           return bytes > smallest ? ring.take_last(bytes) : ring.take_lowest(bytes);
+         });
 }
 
 // Addresses in order of size, each the lowest that no tile alive at the same time has: denser than the ring, with more
@@ -225,6 +274,7 @@ int64_t capacity(Space space, const Spec& s) {
 TileProgram allocate(TileProgram p, const Spec& s) {
   const std::vector<LiveRange> live = live_ranges(p);
   for (const Memory& m : memories(p, live, s)) {
+    if (m.space == Space::psum && place_in_banks(p, m, live, s)) continue;
     if (place_in_order(p, m, live, s)) continue;
     if (const auto culprit = place_densely(p, m, live, s)) does_not_fit(p, m, live, *culprit, s);
   }

@@ -42,39 +42,36 @@ void check_sizes(const Graph& g) {
   }
 }
 
-Program finished(TileProgram tiles, const Spec& s, const Dump& dump) {
+Program finished(TileProgram tiles, const Spec& s, const Dump& dump, Effort effort = Effort::quick) {
   dump("residency", tiles);
-  tiles = schedule(std::move(tiles), s);
+  tiles = schedule(std::move(tiles), s, effort);
   dump("schedule", tiles);
   tiles = allocate(std::move(tiles), s);
   dump("allocate", tiles);
   return synchronise(std::move(tiles), s);
 }
 
-// How much of SBUF is best given to values that stay, and how much left to the scheduler, the simulator says; of long
-// Programs the first share that fits is taken.
+// How much of SBUF is best given to values that stay, and how much left to the scheduler, the simulator says; of very
+// long Programs the first share that fits is taken.
 constexpr double kShares[] = {0.3, 0.65, 0};
 constexpr size_t kCompared = 60'000;  // instructions
 
 Program best_residency(const TileProgram& tiles, const Spec& s, const Dump& dump) {
   const bool compared = tiles.program.instructions.size() <= kCompared;
   const auto resident = [&](double share) { return share > 0 ? keep_on_chip(tiles, share, s) : tiles; };
-  std::optional<Program> best;
-  double best_share = 0;
+  std::optional<double> best;
   Tick least = std::numeric_limits<Tick>::max();
   for (const double share : kShares) try {
       Program p = finished(resident(share), s, Dump());
-      const Tick time = compared ? simulate(p, s).makespan : 0;
+      if (!compared) return p;
+      const Tick time = simulate(p, s).makespan;
       if (best && time >= least) continue;
       least = time;
-      best = std::move(p);
-      best_share = share;
-      if (!compared) break;
+      best = share;
     } catch (const Error& e) {
       if (e.fault() != Fault::unsupported || (share == 0 && !best)) throw;
     }
-  if (dump.on()) finished(resident(best_share), s, dump);
-  return std::move(*best);
+  return finished(resident(*best), s, dump, Effort::thorough);
 }
 
 }  // namespace

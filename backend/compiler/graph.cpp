@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 
 #include "memory/error.h"
@@ -45,37 +46,30 @@ bool same_except(const Dims& a, const Dims& b, int dim) {
 }
 
 size_t hash(const Node& n) {
-  size_t h = static_cast<size_t>(n.op) * 131 + static_cast<size_t>(n.dtype);
-  const auto mix = [&h](size_t v) { h = (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); };
-  for (int64_t v : n.shape) mix(static_cast<size_t>(v));
-  for (NodeId v : n.inputs) mix(static_cast<size_t>(v));
-  for (int64_t v : n.axes) mix(static_cast<size_t>(v));
-  for (int64_t v : n.strides) mix(static_cast<size_t>(v));
-  mix(static_cast<size_t>(n.alu) << 8 | static_cast<size_t>(n.fn));
-  mix(std::hash<double>()(n.value));
-  mix(static_cast<size_t>(n.start ^ n.stop << 20 ^ n.step << 40));
-  mix(static_cast<size_t>(n.dim) << 1 | static_cast<size_t>(n.descending));
-  mix(n.slot ^ static_cast<size_t>(n.offset) << 8);
+  size_t h = 0;
+  for_each_word(n, [&h](int64_t word) { h = (h ^ static_cast<size_t>(word)) * 0x9E3779B97F4A7C15ull + (h >> 29); });
   return h;
 }
 
-// Bit-equal values: -0 is not 0, and a NaN is itself.
-bool same_bits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
-
 bool same(const Node& a, const Node& b) {
-  return a.op == b.op && a.dtype == b.dtype && a.alu == b.alu && a.fn == b.fn && same_bits(a.value, b.value) &&
-         a.start == b.start && a.stop == b.stop && a.step == b.step && a.dim == b.dim && a.descending == b.descending &&
-         a.slot == b.slot && a.offset == b.offset && a.shape == b.shape && a.inputs == b.inputs && a.axes == b.axes &&
-         a.strides == b.strides;
+  if (a.op != b.op || a.inputs != b.inputs || a.shape != b.shape) return false;
+  const auto words = [](const Node& n) {
+    std::vector<int64_t> all;
+    for_each_word(n, [&](int64_t word) { all.push_back(word); });
+    return all;
+  };
+  return words(a) == words(b);
 }
 
 }  // namespace
 
 std::string_view name(Op op) {
-  constexpr std::string_view names[] = {"input",  "constant",   "iota",     "map1",   "map2",   "select",  "cast",
-                                        "expand", "permute",    "reshape",  "slice",  "flip",   "concat",  "pad",
-                                        "reduce", "arg_reduce", "scan",     "matmul", "gather", "scatter", "take",
-                                        "put",    "sort",       "arg_sort", "random", "output"};
+  constexpr std::string_view names[] = {
+      "input",  "constant", "iota",       "map1",  "map2",   "select",    "cast",
+      "expand", "permute",  "reshape",    "slice", "flip",   "concat",    "roll",
+      "pad",    "reduce",   "arg_reduce", "scan",  "matmul", "attention", "attention_log_sum",
+      "gather", "scatter",  "take",       "put",   "sort",   "arg_sort",  "random",
+      "output"};
   static_assert(std::size(names) == static_cast<size_t>(Op::output) + 1);
   return names[static_cast<size_t>(op)];
 }
@@ -260,6 +254,17 @@ NodeId Graph::concat(std::vector<NodeId> parts, int dim) {
   return add(std::move(n));
 }
 
+NodeId Graph::roll(NodeId a, int dim, int64_t start, double factor) {
+  Node n{.op = Op::roll, .dtype = at(a).dtype, .shape = at(a).shape, .inputs = {a}};
+  n.dim = dim;
+  n.start = start;
+  n.value = factor;
+  require_dim(n);
+  require(start > 0 && start < n.shape[dim], "start is not inside the dim", n);
+  require(factor == 1 || (factor == -1 && is_float(n.dtype)), "factor is neither 1 nor -1", n);
+  return add(std::move(n));
+}
+
 NodeId Graph::pad(NodeId a, int dim, int64_t low, int64_t high, double value) {
   if (low == 0 && high == 0) return a;
   Node n{.op = Op::pad, .dtype = at(a).dtype, .inputs = {a}};
@@ -324,6 +329,37 @@ NodeId Graph::matmul(NodeId a, NodeId b, Dtype dtype) {
   require(broadcast(n.shape, Dims(y.begin(), y.end() - 2)), "batch dims do not broadcast", n);
   n.shape.push_back(x[x.size() - 2]);
   n.shape.push_back(y.back());
+  return add(std::move(n));
+}
+
+NodeId Graph::attention(Op op, std::vector<NodeId> operands, double scale, bool causal) {
+  Node n{.op = op, .inputs = std::move(operands)};
+  n.value = scale;
+  n.causal = causal;
+  require(n.inputs.size() == 3 || n.inputs.size() == 4, "operands are q, k, v and perhaps a bias", n);
+  const Node &q = at(n.inputs[0]), &k = at(n.inputs[1]), &v = at(n.inputs[2]);
+  require(q.shape.size() >= 2 && k.shape.size() >= 2 && v.shape.size() >= 2, "needs matrices", n);
+  require(q.dtype == k.dtype && q.dtype == v.dtype, "operands have different dtypes; cast first", n);
+  require(is_float(q.dtype) && size_of(q.dtype) <= 4, "the tensor engine multiplies floating operands", n);
+  const int64_t rows = q.shape[q.shape.size() - 2], keys = k.shape[k.shape.size() - 2];
+  require(scale > 0 && std::isfinite(scale), "scale is not a positive number", n);
+  require(q.shape.back() == k.shape.back(), "contraction sizes differ", n);
+  require(keys == v.shape[v.shape.size() - 2], "keys and values differ in number", n);
+  n.shape.assign(q.shape.begin(), q.shape.end() - 2);
+  const auto joins = [&](const Dims& d) { return broadcast(n.shape, Dims(d.begin(), d.end() - 2)); };
+  require(joins(k.shape) && joins(v.shape), "batch dims do not broadcast", n);
+  if (n.inputs.size() == 4) {
+    const Dims& bias = at(n.inputs[3]).shape;
+    require(at(n.inputs[3]).dtype == Dtype::float32, "bias is not float32", n);
+    require(bias.size() >= 2 && joins(bias) && (bias.back() == keys || bias.back() == 1) &&
+                (bias[bias.size() - 2] == rows || bias[bias.size() - 2] == 1),
+            "bias does not broadcast to the scores", n);
+  }
+  const bool sums = op == Op::attention_log_sum;
+  n.dtype = sums ? Dtype::float32 : q.dtype;
+  n.shape.push_back(rows);
+  n.shape.push_back(sums ? 1 : v.shape.back());
+  require(elements(n.shape) > 0 && keys > 0 && q.shape.back() > 0, "nothing to attend to", n);
   return add(std::move(n));
 }
 
@@ -425,12 +461,16 @@ std::string listing(const Graph& g) {
     if (n.op == Op::map1) out += " " + std::string(name(n.fn));
     if (n.alu != AluOp::bypass) out += " " + std::string(name(n.alu));
     for (NodeId input : n.inputs) out += " %" + std::to_string(input);
-    if (n.op == Op::constant || n.op == Op::pad) out += " " + text(n.value);
+    if (n.op == Op::constant || n.op == Op::pad || n.op == Op::roll || n.op == Op::attention ||
+        n.op == Op::attention_log_sum)
+      out += " " + text(n.value);
     if (n.op == Op::slice)
       out += " " + std::to_string(n.start) + ":" + std::to_string(n.stop) + ":" + std::to_string(n.step);
     if (n.op == Op::pad) out += " " + std::to_string(n.start) + "," + std::to_string(n.stop);
     if (n.dim) out += " dim " + std::to_string(n.dim);
+    if (n.op == Op::roll) out += " from " + std::to_string(n.start);
     if (n.descending) out += " descending";
+    if (n.causal) out += " causal";
     if (!n.axes.empty()) out += " axes " + text(n.axes);
     if (n.op == Op::input || n.op == Op::output)
       out += " slot " + std::to_string(n.slot) + " strides " + text(n.strides) + " +" + std::to_string(n.offset);

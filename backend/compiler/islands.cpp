@@ -1,5 +1,6 @@
 #include "backend/compiler/islands.h"
 
+#include "backend/compiler/attention_kernel.h"
 #include "backend/compiler/matmul_kernel.h"
 #include "backend/compiler/random_kernel.h"
 #include "backend/compiler/row_gather.h"
@@ -12,6 +13,8 @@ void island_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
   const Node& n = p.graph[k.nodes[0]];
   switch (n.op) {
     case Op::matmul: return matmul_kernel(t, p, k);
+    case Op::attention:
+    case Op::attention_log_sum: return attention_kernel(t, p, k);
     case Op::gather: return gather_kernel(t, p, k);
     case Op::scatter: return scatter_kernel(t, p, k);
     case Op::scan: return scan_kernel(t, p, k);

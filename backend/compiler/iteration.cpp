@@ -31,7 +31,7 @@ int64_t reach(const Source& s, const Dims& size) {
 
 template <class Visit>
 void for_each_source(Iteration& s, Visit visit) {
-  for (auto* list : {&s.reads, &s.writes, &s.iotas})
+  for (auto* list : {&s.reads, &s.writes, &s.iotas, &s.rolls})
     for (Source& x : *list) visit(x);
 }
 
@@ -211,8 +211,14 @@ Layout pointwise_layout(const Iteration& s, int64_t most_free) {
   Layout l;
   std::vector<Block> blocks;
   const Box all{Dims(s.size.size(), 0), s.size};
-  cover(all, std::vector<char>(s.size.size()),
-        std::clamp(ceil_div(product(s.size), kPartitions), kLeastFree, most_free), blocks);
+  std::vector<char> whole(s.size.size());
+  int64_t held = 1;  // elements of the axes that are held whole
+  for (size_t i = 0; i < whole.size(); ++i) {
+    whole[i] = std::any_of(s.rolls.begin(), s.rolls.end(), [&](const Source& x) { return x.steps[i] != 0; });
+    if (whole[i]) held *= s.size[i];
+  }
+  const int64_t target = std::clamp(ceil_div(product(s.size), kPartitions), kLeastFree, most_free);
+  cover(all, whole, std::max<int64_t>(target / held, 1), blocks);
   for (Block& b : blocks) l.steps.push_back({std::move(b)});
   return l;
 }
@@ -277,6 +283,19 @@ Layout columns_layout(const Iteration& s, int64_t reduced, int64_t most_free) {
 
 }  // namespace
 
+const Source* source_of(const std::vector<Source>& list, NodeId id) {
+  for (const Source& s : list)
+    if (s.node == id) return &s;
+  return nullptr;
+}
+
+uint32_t axes_with_steps(const Source& s) {
+  uint32_t axes = 0;
+  for (size_t i = 0; i < s.steps.size(); ++i)
+    if (s.steps[i]) axes |= 1u << i;
+  return axes;
+}
+
 Iteration iteration_space(const Plan& p, const Kernel& k, bool in_order) {
   Iteration s;
   s.size = k.space;
@@ -284,6 +303,11 @@ Iteration iteration_space(const Plan& p, const Kernel& k, bool in_order) {
   for (NodeId id : k.nodes) {
     if (p.graph[id].op == Op::matmul) continue;  // its operands have a space of their own
     for (NodeId i : p.graph[id].inputs) add_leaf(s, p, k, i);
+    if (const Node& n = p.graph[id]; n.op == Op::roll) {
+      Source x{id, {}, Dims(k.space.size(), 0)};
+      x.steps[k.space.size() - n.shape.size() + n.dim] = 1;
+      s.rolls.push_back(std::move(x));
+    }
   }
   for (const Result& r : k.results) {
     if (is_fill(p.graph, r.value)) add_leaf(s, p, k, r.value);

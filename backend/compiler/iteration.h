@@ -18,9 +18,13 @@ struct Iteration {
   std::vector<char> reduced;
   std::vector<Source> reads, writes;  // writes follow Kernel::results
   std::vector<Source> iotas;          // steps: 1 along the counted axis; no view
+  std::vector<Source> rolls;          // steps: 1 along the rolled axis, which every tile holds whole; no view
 
   int axes() const { return static_cast<int>(size.size()); }
 };
+const Source* source_of(const std::vector<Source>& list, NodeId id);  // null: not there
+uint32_t axes_with_steps(const Source& s);                            // a bit for each
+
 // `in_order`: axes stay in the kernel's order; else they follow the memory of the largest tensor. Dims are joined only
 // where `reduced` agrees.
 Iteration iteration_space(const Plan& p, const Kernel& k, bool in_order = false);

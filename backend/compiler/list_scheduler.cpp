@@ -6,10 +6,8 @@
 namespace trn::compiler {
 namespace {
 
-constexpr uint32_t kWindow = 256;  // how far an instruction may be hoisted above others
+constexpr uint32_t kWindow = 768;  // how far an instruction may be hoisted above others
 constexpr int kScan = 24;          // candidates of one stream that are compared
-constexpr uint32_t kBlock = 32;    // instructions whose live bytes are remembered as one maximum
-constexpr double kSbufFill = 0.9;  // leave allocate() some room for gaps
 
 Instruction on(Instruction i, Engine e) {
   i.engine = e;
@@ -21,7 +19,8 @@ int memory_of(const VirtualTile& t) { return t.core * 2 + (t.space == Space::psu
 
 }  // namespace
 
-ListScheduler::ListScheduler(const TileProgram& p, const ScheduleProblem& problem, Queues queues, const Spec& s)
+ListScheduler::ListScheduler(const TileProgram& p, const ScheduleProblem& problem, Queues queues, Fill fill,
+                             const Spec& s)
     : all_(p.program.instructions),
       tile_(p.tiles),
       problem_(problem),
@@ -31,7 +30,7 @@ ListScheduler::ListScheduler(const TileProgram& p, const ScheduleProblem& proble
   find_successors();
   find_priorities();
   live_ = live_ranges(p);
-  find_live_bytes(s);
+  find_live_bytes(fill, s);
   ready_.resize(count_);
   issued_.resize(count_);
   begun_.resize(tile_.size());
@@ -64,48 +63,52 @@ void ListScheduler::find_priorities() {
   }
 }
 
-void ListScheduler::find_live_bytes(const Spec& s) {
-  const uint32_t blocks = count_ / kBlock + 1;
-  footprint_.resize(tile_.size());
+void ListScheduler::find_live_bytes(Fill fill, const Spec& s) {
   for (int m = 0; m < kMemories; ++m) {
-    alive_[m].assign(blocks, 0);
-    const double fill = m % 2 ? 1 : kSbufFill;
-    capacity_[m] =
-        static_cast<int64_t>(static_cast<double>(trn::compiler::capacity(m % 2 ? Space::psum : Space::sbuf, s)) * fill);
+    alive_[m].assign(count_ + 1, 0);
+    const bool psum = m % 2;
+    const auto whole = static_cast<double>(trn::compiler::capacity(psum ? Space::psum : Space::sbuf, s));
+    capacity_[m] = static_cast<int32_t>(whole * (psum ? fill.psum : fill.sbuf));
   }
-  std::vector<std::array<int64_t, kMemories>> change(count_ + 1);
+  footprint_.resize(tile_.size());
+  uses_.resize(tile_.size());
   for (uint32_t t = 0; t < tile_.size(); ++t) {
-    footprint_[t] = footprint(tile_[t], s);
+    footprint_[t] = static_cast<int32_t>(footprint(tile_[t], s));
     if (!live_[t].used()) continue;
-    change[live_[t].first][memory_of(tile_[t])] += footprint_[t];
-    change[live_[t].last + 1][memory_of(tile_[t])] -= footprint_[t];
+    alive_[memory_of(tile_[t])][live_[t].first] += footprint_[t];
+    alive_[memory_of(tile_[t])][live_[t].last + 1] -= footprint_[t];
   }
-  std::array<int64_t, kMemories> now{};
+  for (auto& alive : alive_) std::partial_sum(alive.begin(), alive.end(), alive.begin());
   for (uint32_t i = 0; i < count_; ++i)
-    for (int m = 0; m < kMemories; ++m) {
-      now[m] += change[i][m];
-      alive_[m][i / kBlock] = std::max(alive_[m][i / kBlock], now[m]);
-    }
-}
-
-int64_t ListScheduler::most_alive(int memory, uint32_t last) const {
-  const auto from = alive_[memory].begin() + head_ / kBlock;
-  return *std::max_element(from, alive_[memory].begin() + last / kBlock + 1);
+    for (const uint32_t t : problem_.tiles[i]) ++uses_[t];
 }
 
 bool ListScheduler::fits(uint32_t i) const {
   if (i == head_) return true;
-  std::array<int64_t, kMemories> more{};
-  bool begins = false;
+  std::array<int32_t, kMemories> more{};
+  uint32_t until = head_;  // from where on the old order has the new tiles anyway
   for (const uint32_t t : problem_.tiles[i]) {
     if (begun_[t]) continue;
     more[memory_of(tile_[t])] += footprint_[t];
-    begins = true;
+    until = std::max(until, live_[t].first);
   }
-  if (!begins) return true;
-  for (int m = 0; m < kMemories; ++m)
-    if (more[m] > 0 && early_[m] + more[m] + most_alive(m, i) > capacity_[m]) return false;
+  for (int m = 0; m < kMemories; ++m) {
+    if (more[m] == 0 || until == head_) continue;
+    const auto alive = alive_[m].begin();
+    if (*std::max_element(alive + head_, alive + until) + more[m] > capacity_[m]) return false;
+  }
   return true;
+}
+
+void ListScheduler::begin(uint32_t t) {
+  begun_[t] = 1;
+  std::vector<int32_t>& alive = alive_[memory_of(tile_[t])];
+  for (uint32_t at = head_; at < live_[t].first; ++at) alive[at] += footprint_[t];
+}
+
+void ListScheduler::end(uint32_t t) {
+  std::vector<int32_t>& alive = alive_[memory_of(tile_[t])];
+  for (uint32_t at = head_; at <= live_[t].last; ++at) alive[at] -= footprint_[t];
 }
 
 std::vector<uint32_t>& ListScheduler::list_of(uint32_t i) {
@@ -161,9 +164,8 @@ void ListScheduler::issue(Candidate c) {
   issued_[i] = 1;
   result_.push_back(in);
   for (const uint32_t t : problem_.tiles[i]) {
-    if (begun_[t]) continue;
-    begun_[t] = 1;
-    if (live_[t].first > head_) early_[memory_of(tile_[t])] += footprint_[t];
+    if (!begun_[t]) begin(t);
+    if (--uses_[t] == 0) end(t);
   }
   for (uint32_t e = first_successor_[i]; e < first_successor_[i + 1]; ++e) {
     const uint32_t next = successor_[e].producer;
@@ -174,12 +176,7 @@ void ListScheduler::issue(Candidate c) {
 }
 
 void ListScheduler::move_head() {
-  for (; head_ < count_ && issued_[head_]; ++head_) {
-    // Tiles of the new head, if begun early, count as alive in the old order from here on.
-    if (head_ + 1 == count_) continue;
-    for (const uint32_t t : problem_.tiles[head_ + 1])
-      if (begun_[t] && live_[t].first == head_ + 1) early_[memory_of(tile_[t])] -= footprint_[t];
-  }
+  while (head_ < count_ && issued_[head_]) ++head_;
   for (; admitted_ < std::min(count_, head_ + kWindow); ++admitted_)
     if (missing_[admitted_] == 0) admit(admitted_);
 }

@@ -35,11 +35,15 @@ inline constexpr int kMemories = kMostCores * 2;  // sbuf and psum of each core
 enum class Queues : uint8_t { kept, shared };
 
 // List scheduling: of the instructions whose operands' producers are issued, the one that can start first; of those,
-// the one with the longest chain of dependents. Tiles that are begun early must leave room for what the remaining
-// instructions, in their old order, have alive.
+// the one with the longest chain of dependents. A tile is begun early only if the remaining instructions, in their old
+// order, still have room beside it; one whose uses are all issued takes no room any more.
 class ListScheduler {
  public:
-  ListScheduler(const TileProgram& p, const ScheduleProblem& problem, Queues queues, const Spec& s);
+  // The parts of the memories up to which tiles may be begun early.
+  struct Fill {
+    double sbuf, psum;
+  };
+  ListScheduler(const TileProgram& p, const ScheduleProblem& problem, Queues queues, Fill fill, const Spec& s);
   std::vector<Instruction> order();
   double makespan() const { return model_.makespan(); }
 
@@ -52,10 +56,11 @@ class ListScheduler {
   using Edge = ScheduleProblem::Edge;
   void find_successors();
   void find_priorities();
-  void find_live_bytes(const Spec& s);
+  void find_live_bytes(Fill fill, const Spec& s);
+  void begin(uint32_t tile);
+  void end(uint32_t tile);
   void admit(uint32_t i);
   bool fits(uint32_t i) const;
-  int64_t most_alive(int memory, uint32_t last) const;
   Candidate best_of(int stream) const;
   Candidate best_transfer(int core) const;
   std::vector<uint32_t>& list_of(uint32_t i);
@@ -79,11 +84,13 @@ class ListScheduler {
   Queues queues_;
   uint32_t head_ = 0, admitted_ = 0;
 
-  std::vector<int64_t> footprint_;
+  std::vector<int32_t> footprint_;
   std::vector<LiveRange> live_;
   std::vector<char> begun_;
-  std::array<std::vector<int64_t>, kMemories> alive_;  // by block of instructions in the old order: most bytes alive
-  std::array<int64_t, kMemories> capacity_{}, early_{};
+  std::vector<uint32_t> uses_;  // by tile: instructions that touch it and are not issued
+  // Bytes alive at each instruction from head_ on, if all that is not issued followed in the old order.
+  std::array<std::vector<int32_t>, kMemories> alive_;
+  std::array<int32_t, kMemories> capacity_{};
   std::vector<Instruction> result_;
 };
 

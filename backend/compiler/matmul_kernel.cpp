@@ -10,9 +10,9 @@ namespace trn::compiler {
 namespace {
 
 constexpr int64_t kMoving = 512;
-constexpr int64_t kResidentBytes = 96 * 1024;  // per partition: panel of the operand that stays
+constexpr int64_t kResidentBytes = 136 * 1024;  // per partition: panel of the operand that stays
 constexpr int64_t kPanelBytes =
-    136 * 1024;  // both panels, the passing one twice; the rest is for loads, results and kept operands of the epilogue
+    168 * 1024;  // both panels, the passing one twice; the rest is for loads, results and kept operands of the epilogue
 
 void product(TileBuilder& t, const Access& dst, const Access& stationary, const Access& moving, bool accumulate) {
   NcMatmul::Args a;
@@ -34,9 +34,12 @@ class Matmul {
         (kPanelBytes / column - 2 * kMoving) / kTile * kTile;  // leaves the passing panel its full width
     int64_t most = kResidentBytes / column / kTile * kTile;
     if (beside_wide >= kMoving) most = std::min(most, beside_wide);
-    // The operand that fits whole stays; else one that must be turned, because the passing one is loaded once per block
-    // of the other.
-    const bool a_stays = a_.count <= most || (b_.count > most && (a_.turned() || !b_.turned()));
+    // The operand that fits whole stays, weights rather than what is computed before: they can be loaded and turned
+    // meanwhile, and rows of the result are complete one after the other. Else one that must be turned, because the
+    // passing one is loaded once per block of the other.
+    const bool a_fits = a_.count <= most, b_fits = b_.count <= most;
+    const bool weights_first = b_fits && a_.computed && !b_.computed;
+    const bool a_stays = !weights_first && (a_fits || (!b_fits && (a_.turned() || !b_.turned())));
     const Side& stays = a_stays ? a_ : b_;
     if (most == 0) return streamed();
     const int64_t blocks = (stays.count + most - 1) / most;
@@ -121,6 +124,9 @@ Product product_of(const Plan& p, const Node& n, std::vector<BatchDim>& batch, s
   const Dims steps_a = expanded(a, shape_a).strides, steps_b = expanded(b, shape_b).strides;
   Product r{
       {a, {}, 1, a.shape.back(), steps_a[rank - 1], 0}, {b, {}, 1, a.shape.back(), steps_b[rank - 2], 0}, nullptr};
+  const auto computed = [&](const View& v) { return p.graph.slots[v.slot].use == SlotUse::scratch; };
+  r.a.computed = computed(a);
+  r.b.computed = computed(b);
   roles.assign(rank, MatmulResult::kRow);
   roles[rank - 1] = MatmulResult::kColumn;
   for (size_t i = 0; i + 2 < rank; ++i) {

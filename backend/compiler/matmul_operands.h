@@ -10,7 +10,8 @@ struct Side {
   std::vector<Dim> rows;
   int64_t count = 1;  // rows
   int64_t k = 1, k_step = 1;
-  int64_t offset = 0;  // elements, of the batch
+  int64_t offset = 0;     // elements, of the batch
+  bool computed = false;  // by this Program, so not there when it starts
 
   // Rows are contiguous along k: loaded as they stand and turned by the tensor engine. Else k goes straight to the
   // partitions.

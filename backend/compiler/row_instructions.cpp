@@ -243,4 +243,28 @@ Value RowValues::cast(NodeId id, Dtype d) {
   return out;
 }
 
+Value RowValues::roll(NodeId id, Dtype d) {
+  const Node& n = plan_.graph[id];
+  const Source& axis = *source_of(space_.rolls, id);
+  const uint32_t mask = mask_of(entry(id).vary | axes_with_steps(axis));
+  const Value out = result(d, mask);
+  int dim = 1;  // of the operands below: partitions, then the walks in `mask`
+  for (size_t i = 0; !axis.steps[block_->free[i].axis]; ++i) dim += mask >> i & 1;
+  const auto walked = [&](Access a) {
+    a = slice(a, 0, 0, block_->partitions);
+    a.ndim = 1;
+    for (const Dim& walk : dims(out, mask)) a.dims[a.ndim++] = walk;
+    return a;
+  };
+  const Access to = walked(out.tile), from = walked(whole(n.inputs[0], mask));
+  const int64_t moved = n.shape[n.dim] - n.start;
+  const Access front = slice(to, dim, 0, moved), back = slice(from, dim, n.start, moved);
+  if (n.value == 1)
+    copy_tile(t_, front, back);
+  else
+    scalar_steps(t_, front, back, {AluOp::multiply, {{}, n.value}, false});
+  copy_tile(t_, slice(to, dim, moved, n.start), slice(from, dim, 0, n.start));
+  return out;
+}
+
 }  // namespace trn::compiler

@@ -9,19 +9,6 @@ namespace {
 
 constexpr int64_t kKeptBytes = 48 * 1024;
 
-uint32_t axes_with_steps(const Source& s) {
-  uint32_t axes = 0;
-  for (size_t i = 0; i < s.steps.size(); ++i)
-    if (s.steps[i]) axes |= 1u << i;
-  return axes;
-}
-
-const Source* source_of(const std::vector<Source>& list, NodeId id) {
-  for (const Source& s : list)
-    if (s.node == id) return &s;
-  return nullptr;
-}
-
 bool is_legal_start(const RowBox& box) { return box.at % (box.count > 64 ? 128 : box.count > 32 ? 64 : 32) == 0; }
 
 // The counts 0 .. n-1 in HBM, read as `s` reads its iota.
@@ -75,6 +62,7 @@ RowValues::RowValues(TileBuilder& t, const Plan& p, const Kernel& k, const Itera
       ++entry(i).uses;
     }
     if (n.op == Op::reduce) e.vary &= ~reduced_axes_;
+    if (n.op == Op::roll) e.vary |= axes_with_steps(*source_of(space.rolls, id));
   }
   for (const Result& r : k.results) ++entry(r.value).uses;
   choose_kept(layout);
@@ -292,6 +280,7 @@ Value RowValues::compute(NodeId id, Dtype d) {
     case Op::map2: return map2(id, d);
     case Op::select: return select(id, d);
     case Op::cast: return cast(id, d);
+    case Op::roll: return roll(id, d);
     default:
       throw Error(Fault::internal, "value is not computed yet", std::string(name(n.op)) + " in " + plan_.graph.name);
   }

@@ -56,6 +56,7 @@ class RowValues {
   Value map2(NodeId id, Dtype d);
   Value select(NodeId id, Dtype d);
   Value cast(NodeId id, Dtype d);
+  Value roll(NodeId id, Dtype d);
 
   // An operand that its reader computes on the way: data, then `step` with one scalar.
   struct Scaled {

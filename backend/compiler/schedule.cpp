@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "backend/compiler/dependence.h"
 #include "backend/compiler/list_scheduler.h"
@@ -10,6 +11,12 @@ namespace {
 
 constexpr double kGoodEnough = 0.98;  // the busiest resource is busy for that much of the time: no order is better
 constexpr size_t kJudged = 2000;      // instructions up to which the simulator chooses between orders
+// Tiles of many sizes leave gaps in memory, and what takes the place of a tile waits for its last use: the next fill
+// where an order by the first one does not fit.
+using Fill = ListScheduler::Fill;
+constexpr Fill kShort[] = {{0.9, 1}, {0.65, 0.5}}, kLong[] = {{0.65, 0.5}, {0.5, 0.5}},
+               kThorough[] = {{0.9, 1},    {0.8, 0.75},  {0.65, 0.75}, {0.65, 0.625},
+                              {0.65, 0.5}, {0.5, 0.625}, {0.5, 0.5},   {0.4, 0.5}};
 constexpr double kWorthIt =
     0.95;  // beyond, the kernel author's order stays unless another is estimated to be this much faster
 
@@ -98,29 +105,29 @@ TileProgram with(const TileProgram& p, std::vector<Instruction> order) {
 
 }  // namespace
 
-TileProgram schedule(TileProgram p, const Spec& s) {
+TileProgram schedule(TileProgram p, const Spec& s, Effort effort) {
   const ScheduleProblem problem = analyse(p, s);
   const double as_written = estimate(p, problem, s);
-  const bool judged = p.program.instructions.size() <= kJudged;
+  const bool is_short = p.program.instructions.size() <= kJudged, thorough = effort == Effort::thorough;
+  const bool judged = is_short || thorough;
   if (as_written * (judged ? kGoodEnough : kWorthIt) <= busiest(p, problem)) return p;
   Tick best = judged ? simulated(p, s) : kDoesNotFit;
   double limit = as_written * (judged ? 1 : kWorthIt);
   TileProgram chosen = p;
-  for (const Queues queues : {Queues::kept, Queues::shared}) {
-    ListScheduler scheduler(p, problem, queues, s);
-    std::vector<Instruction> order = scheduler.order();
-    if (scheduler.makespan() >= limit) continue;
-    TileProgram other = with(p, std::move(order));
-    if (judged) {
-      const Tick time = simulated(other, s);
-      if (time >= best) continue;
-      best = time;
-    } else {
-      if (!fits(other, s)) continue;
-      limit = scheduler.makespan();
+  const std::span<const Fill> fills = thorough ? std::span<const Fill>(kThorough) : is_short ? kShort : kLong;
+  for (const Queues queues : {Queues::kept, Queues::shared})
+    for (const Fill& fill : fills) {
+      ListScheduler scheduler(p, problem, queues, fill, s);
+      std::vector<Instruction> order = scheduler.order();
+      if (scheduler.makespan() >= limit) break;
+      TileProgram other = with(p, std::move(order));
+      const Tick time = judged ? simulated(other, s) : fits(other, s) ? 0 : kDoesNotFit;
+      if (time == kDoesNotFit) continue;
+      if (!judged) limit = scheduler.makespan();
+      if (!judged || time < best) chosen = std::move(other);
+      best = std::min(best, time);
+      if (!thorough) break;
     }
-    chosen = std::move(other);
-  }
   return chosen;
 }
 

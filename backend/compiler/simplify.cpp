@@ -96,6 +96,7 @@ class Simplifier {
       case Op::constant: return out_.constant(n.value, n.dtype);
       case Op::iota: return out_.iota(n.shape, n.dim);
       case Op::concat: return concat(n, at);
+      case Op::roll: return out_.roll(at[0], n.dim, n.start, n.value);
       case Op::pad: return pad(n, at[0]);
       case Op::reduce: return reduce(n, at[0]);
       case Op::arg_reduce: return out_.arg_reduce(n.alu, at[0], n.dim);
@@ -103,6 +104,8 @@ class Simplifier {
       case Op::matmul:
         if (out_[at[0]].shape.back() == 0) return fill(0, n.dtype, n.shape);
         return out_.matmul(at[0], at[1], n.dtype);
+      case Op::attention:
+      case Op::attention_log_sum: return out_.attention(n.op, std::move(at), n.value, n.causal);
       case Op::gather: return out_.gather(at[0], at[1]);
       case Op::scatter: return elements(out_[at[1]].shape) == 0 ? at[0] : out_.scatter(n.alu, at[0], at[1], at[2]);
       case Op::take: return out_.take(at[0], at[1], n.dim);
@@ -266,7 +269,35 @@ class Simplifier {
     std::vector<NodeId> parts;
     for (NodeId part : at)
       if (elements(out_[part].shape)) parts.push_back(part);
+    if (const NodeId rolled = as_roll(parts, n.dim); rolled >= 0) return rolled;
     return out_.concat(std::move(parts), n.dim);
+  }
+
+  // `id` as another node times 1 or -1.
+  std::pair<NodeId, double> signed_value(NodeId id) const {
+    const auto unwrapped = [&](NodeId i) { return out_[i].op == Op::cast ? out_[i].inputs[0] : i; };
+    const Node& product = out_[unwrapped(id)];
+    if (product.op != Op::map2 || product.alu != AluOp::multiply) return {id, 1};
+    const double* factor = constant(product.inputs[1]);
+    const NodeId operand = unwrapped(product.inputs[0]);
+    const bool negates = factor && *factor == -1 && out_[operand].dtype == out_[id].dtype && is_float(out_[id].dtype);
+    return negates ? std::pair{operand, -1.0} : std::pair{id, 1.0};
+  }
+
+  // Both parts of one value, the later one first: the rotation of rotary position embeddings. Short rows only, because
+  // a tile holds them whole.
+  NodeId as_roll(const std::vector<NodeId>& parts, int dim) {
+    constexpr int64_t kLongest = 512;
+    if (parts.size() != 2) return -1;
+    const auto [late, factor] = signed_value(parts[0]);
+    const Node &last = out_[late], &first = out_[parts[1]];
+    if (last.op != Op::slice || first.op != Op::slice || last.inputs != first.inputs) return -1;
+    const int64_t size = out_[last.inputs[0]].shape[dim];
+    const auto covers = [&](const Node& n, int64_t start, int64_t stop) {
+      return n.dim == dim && n.step == 1 && n.start == start && n.stop == stop;
+    };
+    if (size > kLongest || !covers(first, 0, last.start) || !covers(last, last.start, size)) return -1;
+    return out_.roll(last.inputs[0], dim, last.start, factor);
   }
 
   // Crops become slices, growth a concat with filled borders.

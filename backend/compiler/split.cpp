@@ -45,7 +45,7 @@ class Splitter {
 
  private:
   NodeId count() const { return static_cast<NodeId>(nodes_.size()); }
-  bool is_member(Op op) const { return is_pointwise(op) || op == Op::reduce; }
+  bool is_member(Op op) const { return is_pointwise(op) || op == Op::reduce || op == Op::roll; }
   bool in_row(NodeId id) const { return kernel_[id] != kNone && plan_.kernels[kernel_[id]].kind == Kernel::Kind::row; }
 
   uint32_t scratch_slot(Dtype d, const Dims& shape, int64_t bytes) {
@@ -79,9 +79,35 @@ class Splitter {
           const Op op = nodes_[part].op;
           if (uses_[part] == 1 && op != Op::input && !is_view(op) && !is_fill(plan_.graph, part)) home_[part] = to;
         });
+      } else if (n.op == Op::reshape) {
+        spare_copy(id);
       }
     }
   }
+
+  // What is only read permuted, then reshaped (heads put side by side), is written in the order in which both are
+  // views.
+  void spare_copy(NodeId reshape) {
+    std::vector<NodeId> views;
+    NodeId base = nodes_[reshape].inputs[0];
+    for (; invertible(nodes_[base].op) && uses_[base] == 1; base = nodes_[base].inputs[0]) views.push_back(base);
+    const Op op = nodes_[base].op;
+    if (views.empty() || uses_[base] != 1 || home_[base] || op == Op::input || op == Op::concat || is_view(op) ||
+        is_fill(plan_.graph, base))
+      return;
+    std::optional<View> plain = contiguous_view(0, nodes_[base].dtype, nodes_[base].shape);
+    for (auto v = views.rbegin(); v != views.rend() && plain; ++v) plain = apply_view(nodes_[*v], *plain);
+    if (plain && apply_view(nodes_[reshape], *plain)) return;
+    std::optional<View> home = contiguous_view(0, nodes_[base].dtype, nodes_[views.front()].shape);
+    for (NodeId v : views)
+      if (home) home = invert_view(nodes_[v], *home, nodes_[nodes_[v].inputs[0]].shape);
+    if (!home) return;
+    const View memory = scratch(home->dtype, home->shape);
+    home->slot = memory.slot;
+    home->dtype = memory.dtype;
+    home_[base] = home;
+  }
+  static bool invertible(Op op) { return op == Op::permute || op == Op::reshape || op == Op::flip; }
 
   bool is_input_slot(uint32_t slot) const {
     return std::any_of(nodes_.begin(), nodes_.end(),
@@ -162,8 +188,13 @@ class Splitter {
     space = k.space;
     const Dims& shape = n.op == Op::reduce ? nodes_[n.inputs[0]].shape : n.shape;
     if (!broadcast_into(space, shape)) return false;
+    if (n.op == Op::roll && !k.reduced.empty()) return false;
+    if (n.op == Op::reduce && rolls(k)) return false;
     if (!k.reduced.empty()) return space == k.space && (n.op != Op::reduce || reduced_dims(n, space) == k.reduced);
     return n.op != Op::reduce || space == shape;
+  }
+  bool rolls(const Kernel& k) const {
+    return std::any_of(k.nodes.begin(), k.nodes.end(), [&](NodeId id) { return nodes_[id].op == Op::roll; });
   }
   static std::vector<char> reduced_dims(const Node& n, const Dims& space) {
     std::vector<char> reduced(space.size());
@@ -210,7 +241,7 @@ class Splitter {
   // other operand is in HBM before.
   int follows_product(NodeId id) const {
     const Node& n = nodes_[id];
-    if (n.op == Op::reduce) return kNone;
+    if (!is_pointwise(n.op)) return kNone;
     int product = kNone;
     for (NodeId i : n.inputs)
       if (in_product(i)) product = std::max(product, kernel_[i]);
@@ -245,7 +276,7 @@ class Splitter {
 
   void place_island(NodeId id) {
     for (NodeId i : nodes_[id].inputs) available(i);
-    if (const int twin = other_half_of_sort(id); twin != kNone) {
+    if (const int twin = other_half(id); twin != kNone) {
       plan_.kernels[twin].nodes.push_back(id);
       kernel_[id] = twin;
       available(id);
@@ -259,14 +290,25 @@ class Splitter {
       available(id);  // a product may be needed only by what its kernel does next
   }
 
-  // One kernel gives both values and indices.
-  int other_half_of_sort(NodeId id) const {
+  // One kernel gives both values and indices, or both an attention's result and its sums.
+  int other_half(NodeId id) const {
     const Node& n = nodes_[id];
-    if (n.op != Op::sort && n.op != Op::arg_sort) return kNone;
+    const auto twin_of = [](Op op) {
+      switch (op) {
+        case Op::sort: return Op::arg_sort;
+        case Op::arg_sort: return Op::sort;
+        case Op::attention: return Op::attention_log_sum;
+        case Op::attention_log_sum: return Op::attention;
+        default: return Op::input;
+      }
+    };
+    const Op twin = twin_of(n.op);
+    if (twin == Op::input) return kNone;
     for (NodeId i = 0; i < id; ++i) {
       const Node& o = nodes_[i];
-      const bool sorts = (o.op == Op::sort || o.op == Op::arg_sort) && o.op != n.op;
-      if (sorts && o.inputs == n.inputs && o.dim == n.dim && o.descending == n.descending) return kernel_[i];
+      if (o.op == twin && o.inputs == n.inputs && o.dim == n.dim && o.descending == n.descending &&
+          o.value == n.value && o.causal == n.causal)
+        return kernel_[i];
     }
     return kNone;
   }

@@ -28,8 +28,10 @@ struct TileProgram {
 
 // Passes, in this order. Each is deterministic and linear (or n log n) in instructions: a 4096-cube matmul has 20
 // thousand. Reorders instructions inside a window so that no in-order engine waits where independent work exists;
-// respects every data dependence.
-TileProgram schedule(TileProgram p, const Spec& s);
+// respects every data dependence. How full memory may be before instructions stop being moved ahead decides how much
+// can overlap, and how often memory is waited for: `thorough` lets the simulator choose among many such limits.
+enum class Effort : uint8_t { quick, thorough };
+TileProgram schedule(TileProgram p, const Spec& s, Effort effort = Effort::quick);
 // Gives tiles addresses; memory is reused oldest-first, which double-buffers loops. Throws trn::Error(unsupported) when
 // a live set does not fit.
 TileProgram allocate(TileProgram p, const Spec& s);

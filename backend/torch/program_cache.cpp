@@ -36,11 +36,6 @@ class Digest {
     add(s.size());
     for (char c : s) add(static_cast<unsigned char>(c));
   }
-  template <class T>
-  void add_all(const std::vector<T>& v) {
-    add(v.size());
-    for (const T& x : v) add(static_cast<uint64_t>(x));
-  }
   std::string hex() const {
     char text[33];
     std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(a_),
@@ -76,17 +71,8 @@ void add_graph(Digest& d, const compiler::Graph& g) {
     d.add(static_cast<uint64_t>(s.use) << 8 | static_cast<uint64_t>(s.dtype));
     d.add(static_cast<uint64_t>(s.bytes));
   }
-  for (const compiler::Node& n : g.nodes) {
-    d.add(static_cast<uint64_t>(n.op) | static_cast<uint64_t>(n.dtype) << 8 | static_cast<uint64_t>(n.alu) << 16 |
-          static_cast<uint64_t>(n.fn) << 24 | static_cast<uint64_t>(n.descending) << 32 |
-          static_cast<uint64_t>(n.dim) << 40);
-    d.add(std::bit_cast<uint64_t>(n.value));
-    for (int64_t w : {n.start, n.stop, n.step, n.offset, static_cast<int64_t>(n.slot)}) d.add(static_cast<uint64_t>(w));
-    d.add_all(n.shape);
-    d.add_all(n.inputs);
-    d.add_all(n.axes);
-    d.add_all(n.strides);
-  }
+  for (const compiler::Node& n : g.nodes)
+    compiler::for_each_word(n, [&d](int64_t word) { d.add(static_cast<uint64_t>(word)); });
 }
 
 std::string digest(const compiler::Graph& g, const Spec& s) {

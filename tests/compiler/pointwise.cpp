@@ -1,3 +1,5 @@
+#include "backend/compiler/simplify.h"
+#include "backend/compiler/split.h"
 #include "tests/compiler/lab.h"
 
 using namespace trn;
@@ -216,5 +218,31 @@ TEST_CASE("small values that a larger kernel also uses") {
   lab.output(gate);
   lab.output(g.map(AluOp::multiply, gate, gate));
   lab.output(g.permute(g.map(AluOp::multiply, lab.input({40, 300}), g.permute(gate, {1, 0})), {1, 0}));
+  lab.check();
+}
+
+TEST_CASE("rotary position embeddings: halves exchanged, one of them negated") {
+  for (const Dtype d : {Dtype::float32, Dtype::bfloat16}) {
+    Lab lab;
+    Graph& g = lab.g;
+    const NodeId cosine = lab.input({200, 1, 16}), sine = lab.input({200, 1, 16}), w = lab.input({24, 64}, d);
+    const NodeId product = g.matmul(lab.input({200, 24}, d), w, d);
+    const NodeId x = g.cast(g.reshape(product, {200, 4, 16}), Dtype::float32);
+    const NodeId late = g.map(AluOp::multiply, g.slice(x, 2, 8, 16), g.constant(-1, Dtype::float32));
+    const NodeId turned = g.concat({late, g.slice(x, 2, 0, 8)}, 2);
+    lab.output(g.map(AluOp::add, g.map(AluOp::multiply, x, cosine), g.map(AluOp::multiply, turned, sine)));
+    CHECK(compiler::split(compiler::simplify(g)).kernels.size() == 2);
+    lab.check(d == Dtype::float32 ? 3e-6 : 0.006);
+  }
+}
+
+TEST_CASE("rolls along every dim, of what rows share and of integers") {
+  Lab lab;
+  Graph& g = lab.g;
+  const NodeId x = lab.input({6, 10, 140}), row = lab.input({1, 10, 1}), count = lab.input({3, 300}, Dtype::int32);
+  for (int dim = 0; dim < 3; ++dim) lab.output(g.map(AluOp::add, g.roll(x, dim, 5, dim == 1 ? -1 : 1), row));
+  lab.output(g.map(AluOp::multiply, x, g.expand(g.roll(row, 1, 3, 1), {6, 10, 140})));
+  lab.output(g.reduce(AluOp::add, g.roll(x, 2, 100, -1), {2}));
+  lab.output(g.roll(g.map(AluOp::add, count, count), 1, 1, 1));
   lab.check();
 }

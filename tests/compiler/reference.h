@@ -247,6 +247,50 @@ class Reference {
           return sum;
         });
         break;
+      case Op::roll:
+        each([&](const Dims& at) {
+          const int64_t size = n.shape[n.dim], from = at[n.dim] + n.start;
+          return (from < size ? n.value : 1.0) * element(in(0), moved(at, n.dim, from % size));
+        });
+        break;
+      case Op::attention:
+      case Op::attention_log_sum: {
+        std::vector<double> weights;
+        double high = 0, total = 0;
+        each([&](const Dims& at) {
+          const int64_t keys = in(1).shape[in(1).shape.size() - 2], width = in(0).shape.back();
+          Dims q = at, k = at;
+          q.back() = 0;
+          k.back() = 0;
+          if (at.back() == 0) {  // one row's weights
+            weights.assign(keys, 0);
+            high = -INFINITY;
+            for (int64_t j = 0; j < keys; ++j) {
+              k[at.size() - 2] = j;
+              const double *x = &element(in(0), q), *y = &element(in(1), k);
+              double& score = weights[j];
+              for (int64_t i = 0; i < width; ++i) score += x[i] * y[i];
+              score *= n.value;
+              Dims b = at;
+              b.back() = j;
+              if (n.inputs.size() == 4) score += element(in(3), b);
+              if (n.causal && j > at[at.size() - 2]) score = -INFINITY;
+              high = std::max(high, score);
+            }
+            total = 0;
+            for (double& w : weights) total += w = high == -INFINITY ? 0 : std::exp(w - high);
+          }
+          if (n.op == Op::attention_log_sum) return std::log(total) + high;
+          double sum = 0;
+          k.back() = at.back();
+          for (int64_t j = 0; j < keys; ++j) {
+            k[at.size() - 2] = j;
+            sum += weights[j] * element(in(2), k);
+          }
+          return total == 0 ? 0 : sum / total;
+        });
+        break;
+      }
       case Op::gather:
         each([&](const Dims& at) { return element(in(0), moved(at, 0, static_cast<int64_t>(in(1).v[at[0]]))); });
         break;

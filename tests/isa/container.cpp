@@ -139,6 +139,19 @@ TEST_CASE("a Program of a newer format or with unknown cards is refused") {
   CHECK_THROWS_WITH(deserialise(rewrite("dst:access", "dxt:access")), Catch::Contains("fields of dma_copy differ"));
 }
 
+TEST_CASE("an access pattern by a register that no engine has is refused") {
+  Program p = small();
+  DmaCopy::Args load = p.args<DmaCopy>(p.instructions[0]);
+  for (const int reg : {kRegisters - 1, kRegisters, 130'808'360}) {
+    load.src.dims[1] = Dim::dynamic(reg, 1);
+    p.instructions[0].args = p.push_args(load);
+    if (reg < kRegisters)
+      CHECK(identical(deserialise(serialise(p)), canonical(p)));
+    else
+      CHECK_THROWS_WITH(deserialise(serialise(p)), Catch::Contains("a register that no engine has"));
+  }
+}
+
 TEST_CASE("every truncation is refused") {
   const Bytes good = to_container(small());
   for (size_t n = 0; n < good.size(); ++n) {

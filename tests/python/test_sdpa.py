@@ -6,6 +6,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 HEADS, QUERIES, KEYS, WIDTH = 4, 33, 65, 16
+TOLERANCE = {torch.float32: 2e-5, torch.bfloat16: 4e-2, torch.float16: 4e-3}
 
 
 def qkv(queries=QUERIES, keys=KEYS, key_heads=HEADS, dtype=torch.float32):
@@ -37,6 +38,21 @@ def test_plain_and_scaled():
 @pytest.mark.parametrize(("queries", "keys"), [(64, 64), (33, 65), (1, 130)])
 def test_causal(queries, keys):
     same(qkv(queries, keys), is_causal=True)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_whole_tiles_of_queries_over_more_keys_than_one_chunk(causal, dtype):
+    same(qkv(140, 1100, key_heads=2, dtype=dtype), is_causal=causal, enable_gqa=True, tolerance=TOLERANCE[dtype])
+
+
+def test_masks_over_whole_tiles_of_queries():
+    g = torch.Generator().manual_seed(1)
+    keep = torch.rand(2, 1, 140, 150, generator=g) > 0.3
+    keep[0, 0, 7] = False  # may see nothing
+    same(qkv(140, 150), keep)
+    same(qkv(140, 150), torch.randn(140, 150, generator=g))
+    same(qkv(140, 150), torch.randn(2, HEADS, 1, 150, generator=g), scale=-0.5)
 
 
 def test_masks():

@@ -64,13 +64,35 @@ Value dropout_factor(Value seed, const Dims& shape, double p) {
   return to_float(unit >= p) * (p < 1 ? 1 / (1 - p) : 0);
 }
 
+// A kernel of its own, whose scores stay on chip, serves full tiles of queries; fewer rows are better packed by what
+// the compiler makes of attention written out.
+bool flash(Call& c, const Heads& h, double scale) {
+  constexpr int64_t kQueries = 128;
+  const bool alike = h.q.dtype() == h.k.dtype() && h.q.dtype() == h.v.dtype();
+  return alike && c.constant(4) == 0 && h.q.size(-2) >= kQueries && h.k.numel() > 0 && h.v.numel() > 0 &&
+         h.q.numel() > 0 && scale > 0 && std::isfinite(scale);
+}
+
+void flash_attention(Call& c, const Heads& h, double scale) {
+  std::vector<NodeId> operands{h.q.id, h.k.id, h.v.id};
+  if (c.present(3)) {
+    const Value bias = grouped_bias(c.in(3), h.repeat);
+    operands.push_back(bias.id);
+  }
+  const auto result = [&](Op op) { return Value{&c.g, c.g.attention(op, operands, scale, c.flag(5))}; };
+  c.out(0, result(Op::attention));
+  c.out(1, result(Op::attention_log_sum));
+}
+
 // (query, key, value, attn_bias?, dropout_p, is_causal, return_debug_mask, scale?) -> output, logsumexp, ...,
 // philox_seed (result 4). bfloat16 weights are rounded before they are divided by their sum, as the CPU's flash
 // attention does it; float16 weights after, as attention written out does it.
 void attention(Call& c) {
   const Value q = c.in(0);
   const Heads h = heads(q, c.in(1), c.in(2));
-  const Value s = scores(c, h, 3, c.flag(5), scale_of(c, 7, q));
+  const double scale = scale_of(c, 7, q);
+  if (flash(c, h, scale)) return flash_attention(c, h, scale);
+  const Value s = scores(c, h, 3, c.flag(5), scale);
   const int last = s.rank() - 1;
   const Value high = max(s, {last});
   const Value base = where(equal(high, -kInf), 0, high);  // a row that may see nothing gives zeros

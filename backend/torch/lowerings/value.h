@@ -8,6 +8,7 @@ namespace trn::torch_backend {
 using compiler::Dims;
 using compiler::Graph;
 using compiler::NodeId;
+using compiler::Op;
 
 // A graph node that reads like arithmetic. Operands of different dtypes meet in float32 if either is floating, else in
 // int32; lowerings compute in those two and boolean, and the result is cast once, at the end.

@@ -1,0 +1,333 @@
+#include "backend/compiler/attention_kernel.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "backend/compiler/matmul_operands.h"
+#include "backend/compiler/pointwise.h"
+
+namespace trn::compiler {
+namespace {
+
+constexpr int64_t kMoving = 512;           // fp32 elements of a PSUM bank
+constexpr int64_t kChunk = 2 * kMoving;    // keys whose scores stand in PSUM at once: two of its eight banks
+constexpr int64_t kQueries = 8 * kTile;    // of one head, turned together
+constexpr int64_t kStayBytes = 96 * 1024;  // per partition: keys and values that stay while all their queries pass
+
+// One matrix of a batch of them.
+struct Matrix {
+  const View& view;
+  int64_t offset;  // elements behind the view's start
+  int64_t row_step, column_step;
+
+  // As [rows, k] for a product, k along the columns or along the rows.
+  Side by_row(int64_t rows, int64_t k) const { return side(row_step, rows, column_step, k); }
+  Side by_column(int64_t columns, int64_t k) const { return side(column_step, columns, row_step, k); }
+  Access block(int64_t row, int64_t rows, int64_t column, int64_t columns) const {
+    return hbm_access(view, offset + row * row_step + column * column_step,
+                      {{static_cast<int32_t>(row_step), static_cast<int32_t>(rows)}},
+                      {{static_cast<int32_t>(column_step), static_cast<int32_t>(columns)}});
+  }
+
+ private:
+  Side side(int64_t step, int64_t count, int64_t k_step, int64_t k) const {
+    return {view, {{static_cast<int32_t>(step), static_cast<int32_t>(count)}}, count, k, k_step, offset};
+  }
+};
+
+class AttentionKernel {
+ public:
+  AttentionKernel(TileBuilder& t, const Plan& p, const Kernel& k) : t_(t), n_(p.graph[k.nodes[0]]) {
+    const View &q = p.view(n_.inputs[0]), &keys = p.view(n_.inputs[1]), &v = p.view(n_.inputs[2]);
+    batch_.assign(n_.shape.begin(), n_.shape.end() - 2);
+    queries_ = q.shape[q.shape.size() - 2];
+    keys_ = keys.shape[keys.shape.size() - 2];
+    width_ = q.shape.back();
+    value_width_ = v.shape.back();
+    q_ = over_batch(q);
+    k_ = over_batch(keys);
+    v_ = over_batch(v);
+    if (n_.inputs.size() == 4) bias_ = over_batch(expanded_rows(p.view(n_.inputs[3])));
+    for (const Result& r : k.results)
+      (p.graph[r.value].op == Op::attention ? outs_ : sums_).push_back(over_batch(r.to));
+    const int64_t bytes = size_of(q.dtype) * (keys_ * tiles(width_) + tiles(keys_) * value_width_);
+    stay_ = bytes <= kStayBytes;
+  }
+
+  void write() {
+    if (n_.causal) make_triangle();
+    Dims at(batch_.size());
+    do {
+      head(at);
+    } while (next(at));
+  }
+
+ private:
+  static int64_t tiles(int64_t n) { return (n + kTile - 1) / kTile; }
+
+  View over_batch(const View& v) const {
+    Dims shape = batch_;
+    shape.insert(shape.end(), v.shape.end() - 2, v.shape.end());
+    return expanded(v, shape);
+  }
+  View expanded_rows(const View& v) const {
+    Dims shape = v.shape;
+    shape[shape.size() - 2] = queries_;
+    shape.back() = keys_;
+    return expanded(v, shape);
+  }
+  Matrix matrix(const View& v, const Dims& at) const {
+    int64_t offset = 0;
+    for (size_t i = 0; i < at.size(); ++i) offset += at[i] * v.strides[i];
+    return {v, offset, v.strides[at.size()], v.strides[at.size() + 1]};
+  }
+  bool next(Dims& at) const {
+    for (size_t i = at.size(); i-- > 0; at[i] = 0)
+      if (++at[i] < batch_[i]) return true;
+    return false;
+  }
+  Tile column(int64_t rows) { return t_.sbuf(static_cast<int>(rows), Dtype::float32, {1}); }
+
+  // One number per partition: for GpSimd, which has nothing else to do here.
+  void columns(AluOp op, const Access& dst, const Access& a, const Access& b) {
+    TensorTensor::Args args;
+    args.dst = dst;
+    args.data1 = a;
+    args.data2 = b;
+    args.op = op;
+    t_.emit<TensorTensor>(Engine::gpsimd, args);
+  }
+  Access combined(AluOp op, const Access& a, const Access& b) {
+    const Tile result = column(a.partitions());
+    columns(op, result, a, b);
+    return result;
+  }
+  Access constant(double value, int64_t rows) {
+    const auto [known, is_new] = constants_.try_emplace(value);
+    if (is_new) fill_tile(t_, known->second = column(kTile), value);
+    return slice(known->second, 0, 0, rows);
+  }
+
+  // [queries, keys] of one diagonal block: 0 up to the diagonal, -inf behind it.
+  void make_triangle() {
+    const Tile zeros = t_.sbuf(kTile, Dtype::float32, {kTile});
+    fill_tile(t_, zeros, 0);
+    triangle_ = t_.sbuf(kTile, Dtype::float32, {kTile});
+    AffineSelect::Args a;
+    a.dst = *triangle_;
+    a.pattern[0] = {-1, kTile};
+    a.channel_multiplier = 1;
+    a.on_true_tile = zeros;
+    a.on_false_value = -std::numeric_limits<float>::infinity();
+    a.cmp_op = AluOp::greater_equal;
+    t_.emit<AffineSelect>(Engine::gpsimd, a);
+  }
+
+  // Keys [first, first+count) as [width, keys] and their values as [keys, value width].
+  struct Panels {
+    Tile k, v;
+    int64_t first = 0, count = 0;
+  };
+  Panels panels(int64_t first, int64_t count) {
+    return {load_panel(t_, k_here_->by_row(keys_, width_), first, count, 0, width_),
+            load_panel(t_, v_here_->by_column(value_width_, keys_), 0, value_width_, first, count), first, count};
+  }
+
+  void head(const Dims& at) {
+    const Matrix k = matrix(k_, at), v = matrix(v_, at), q = matrix(q_, at);
+    const bool other = !k_here_ || k.offset != k_here_->offset || v.offset != v_here_->offset;
+    k_here_.emplace(k);
+    v_here_.emplace(v);
+    if (stay_ && other) panels_ = panels(0, keys_);
+    for (int64_t q0 = 0; q0 < queries_; q0 += kQueries) {
+      const int64_t n = std::min(kQueries, queries_ - q0);
+      const Tile panel = load_panel(t_, q.by_row(queries_, width_), q0, n, 0, width_);
+      const Results out(*this, n);
+      for (int64_t r = 0; r < n; r += kTile) {
+        const int64_t rows = std::min(kTile, n - r);
+        Rows state{q0 + r, rows, {}, {}, {}, {}};
+        const int64_t seen = n_.causal ? std::min(keys_, q0 + r + rows) : keys_;
+        for (int64_t key = 0; key < seen; key += kChunk)
+          chunk(at, state, panel, r, key, std::min(kChunk, seen - key), seen <= kChunk);
+        finish(state, out, r / kTile);
+      }
+      for (const View& to : outs_) store(*out.quotients, matrix(to, at), q0, n);
+      for (const View& to : sums_) store(*out.sums, matrix(to, at), q0, n);
+    }
+  }
+
+  // What is known of 128 queries after some chunks: the largest score negated, and times the scale; the sum of the
+  // weights, and the weighted sum of the values.
+  struct Rows {
+    int64_t first, count;
+    Access lowest, negated, total, sum;
+  };
+
+  void chunk(const Dims& at, Rows& r, const Tile& q, int64_t q_at, int64_t key, int64_t n, bool only) {
+    const Panels here = stay_ ? panels_ : panels(key, n);
+    const Access scores = score(r, q, q_at, here, key, n);
+    const auto [weighed, scale] = bias_ ? biased(at, r, scores, key, n) : std::pair{scores, n_.value};
+    TensorReduce::Args reduce;
+    reduce.dst = column(r.count);
+    reduce.op = AluOp::maximum;
+    reduce.data = weighed;
+    reduce.negate = true;
+    t_.emit<TensorReduce>(Engine::vector, reduce);
+    Access lowest = reduce.dst;
+    if (r.lowest.present()) lowest = combined(AluOp::minimum, lowest, r.lowest);
+    // A row that sees nothing has -inf: a finite maximum keeps its weights 0.
+    if (bias_) lowest = combined(AluOp::minimum, lowest, constant(std::numeric_limits<float>::max(), r.count));
+    const Access negated = scale == 1 ? lowest : combined(AluOp::multiply, lowest, constant(scale, r.count));
+
+    const Tile weights = t_.sbuf(static_cast<int>(r.count), q.access.dtype, {n});
+    const Tile total = column(r.count);
+    ActivationReduce::Args exp;
+    exp.dst = weights;
+    exp.op = Activation::exp;
+    exp.data = weighed;
+    exp.reduce_res = total;
+    exp.bias = {.tile = negated, .immediate = 0};
+    exp.scale = {.tile = {}, .immediate = static_cast<float>(scale)};
+    t_.emit<ActivationReduce>(Engine::scalar, exp);
+    join(r, negated, lowest, total, values(r, weights, here, key, n), only);
+  }
+
+  Access score(const Rows& r, const Tile& q, int64_t q_at, const Panels& here, int64_t key, int64_t n) {
+    const Tile banks = t_.psum(static_cast<int>(r.count), Dtype::float32, {n});
+    for (int64_t c = 0; c < n; c += kMoving) {
+      const int64_t columns = std::min(kMoving, n - c);
+      for (int64_t kt = 0; kt < tiles(width_); ++kt)
+        product(slice(banks, 1, c, columns), panel_tile(q, width_, kt, q_at, r.count),
+                panel_tile(here.k, width_, kt, key - here.first + c, columns), kt > 0);
+    }
+    if (n_.causal && key + n > r.first) {  // queries and keys of the diagonal's block begin together
+      const int64_t from = std::max(key, r.first);
+      const Access behind = slice(banks, 1, from - key, key + n - from);
+      tensor_step(t_, behind, behind, {}, AluOp::add,
+                  slice(slice(*triangle_, 0, 0, r.count), 1, from - r.first, key + n - from), false);
+    }
+    return banks;
+  }
+
+  // score * scale + bias, in SBUF; what is left to multiply with.
+  std::pair<Access, double> biased(const Dims& at, const Rows& r, const Access& scores, int64_t key, int64_t n) {
+    const Tile bias = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {n});
+    t_.load(bias, matrix(*bias_, at).block(r.first, r.count, key, n));
+    const Tile sum = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {n});
+    tensor_step(t_, sum, scores, {AluOp::multiply, {{}, n_.value}, false}, AluOp::add, bias, false);
+    return {sum, 1};
+  }
+
+  // weights [queries, keys] times values, in PSUM.
+  Access values(const Rows& r, const Tile& weights, const Panels& here, int64_t key, int64_t n) {
+    const int64_t full = n / kTile, rest = n % kTile;
+    const Tile turned = t_.sbuf(static_cast<int>(std::min(n, kTile)), weights.access.dtype, {tiles(n), r.count});
+    if (full) turn_blocks(t_, slice(turned, 1, 0, full), slice(weights, 1, 0, full * kTile), full);
+    if (rest) turn_blocks(t_, slice(slice(turned, 1, full, 1), 0, 0, rest), slice(weights, 1, full * kTile, rest), 1);
+    const Tile bank = t_.psum(static_cast<int>(r.count), Dtype::float32, {value_width_});
+    for (int64_t c = 0; c < value_width_; c += kMoving) {
+      const int64_t columns = std::min(kMoving, value_width_ - c);
+      for (int64_t kt = 0; kt < tiles(n); ++kt)
+        product(slice(bank, 1, c, columns), panel_tile(turned, n, kt, 0, r.count),
+                panel_tile(here.v, here.count, (key - here.first) / kTile + kt, c, columns), kt > 0);
+    }
+    return bank;
+  }
+
+  void join(Rows& r, const Access& negated, const Access& lowest, const Access& total, const Access& sum, bool only) {
+    if (!r.total.present()) {
+      r.total = total;
+      r.sum = sum;
+      if (!only) copy_tile(t_, r.sum = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {value_width_}), sum);
+    } else {
+      const Tile shrunk = column(r.count), change = column(r.count);  // exp(old maximum - new one)
+      tensor_step(t_, change, negated, {}, AluOp::subtract, r.negated, false);
+      Activate::Args exp;
+      exp.dst = shrunk;
+      exp.op = Activation::exp;
+      exp.data = change;
+      t_.emit<Activate>(Engine::scalar, exp);
+      const ScalarTerm shrink{AluOp::multiply, {shrunk, 0}, false};
+      const Tile all = column(r.count), together = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {value_width_});
+      tensor_step(t_, all, r.total, shrink, AluOp::add, total, false);
+      tensor_step(t_, together, r.sum, shrink, AluOp::add, sum, false);
+      r.total = all;
+      r.sum = together;
+    }
+    r.negated = negated;
+    r.lowest = lowest;
+  }
+
+  // Of several rows of tiles, [128, rows of tiles, columns], so that a few transfers store them all.
+  struct Results {
+    std::optional<Tile> quotients, sums;
+    Results(AttentionKernel& k, int64_t queries) {
+      const auto partitions = static_cast<int>(std::min(queries, kTile));
+      if (!k.outs_.empty())
+        quotients = k.t_.sbuf(partitions, storage(k.outs_[0].dtype), {tiles(queries), k.value_width_});
+      if (!k.sums_.empty()) sums = k.t_.sbuf(partitions, Dtype::float32, {tiles(queries), 1});
+    }
+  };
+
+  void finish(const Rows& r, const Results& out, int64_t tile) {
+    const auto place = [&](const Tile& all) { return slice(slice(all, 0, 0, r.count), 1, tile, 1); };
+    if (out.quotients) {
+      Access divisor = r.total;
+      if (bias_) {  // 0 / 1 for what sees nothing
+        divisor = column(r.count);
+        tensor_step(t_, divisor, r.total, {AluOp::equal, {{}, 0}, false}, AluOp::add, r.total, false);
+      }
+      scalar_steps(t_, place(*out.quotients), r.sum, {AluOp::divide, {divisor, 0}, false});
+    }
+    if (out.sums) {
+      const Tile logarithm = column(r.count);
+      Activate::Args log;
+      log.dst = logarithm;
+      log.op = Activation::log;
+      log.data = r.total;
+      t_.emit<Activate>(Engine::scalar, log);
+      columns(AluOp::subtract, place(*out.sums), logarithm, r.negated);
+    }
+  }
+
+  void store(const Tile& rows, const Matrix& to, int64_t first, int64_t count) {
+    const int64_t full = count / kTile, rest = count % kTile, columns = rows.access.dims[2].count;
+    const auto step = static_cast<int32_t>(to.row_step);
+    if (full)
+      t_.store(hbm_access(to.view, to.offset + first * to.row_step,
+                          {{step, kTile}, {static_cast<int32_t>(step * kTile), static_cast<int32_t>(full)}},
+                          {{static_cast<int32_t>(to.column_step), static_cast<int32_t>(columns)}}),
+               slice(rows, 1, 0, full));
+    if (rest) t_.store(to.block(first + full * kTile, rest, 0, columns), slice(slice(rows, 1, full, 1), 0, 0, rest));
+  }
+
+  void product(const Access& dst, const Access& stationary, const Access& moving, bool accumulate) {
+    NcMatmul::Args a;
+    a.dst = dst;
+    a.stationary = stationary;
+    a.moving = moving;
+    a.accumulate = accumulate;
+    t_.emit<NcMatmul>(Engine::tensor, a);
+  }
+
+  TileBuilder& t_;
+  const Node& n_;
+  Dims batch_;
+  int64_t queries_, keys_, width_, value_width_;
+  View q_, k_, v_;
+  std::optional<View> bias_;
+  std::vector<View> outs_, sums_;
+  bool stay_;
+  std::optional<Tile> triangle_;
+  std::optional<Matrix> k_here_, v_here_;
+  Panels panels_;
+  std::map<double, Tile> constants_;
+};
+
+}  // namespace
+
+void attention_kernel(TileBuilder& t, const Plan& p, const Kernel& k) { AttentionKernel(t, p, k).write(); }
+
+}  // namespace trn::compiler
