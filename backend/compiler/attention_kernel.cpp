@@ -231,7 +231,9 @@ class AttentionKernel {
       const int64_t columns = std::min(kMoving, value_width_ - c);
       for (int64_t kt = 0; kt < tiles(n); ++kt)
         product(slice(bank, 1, c, columns), panel_tile(turned, n, kt, 0, r.count),
-                panel_tile(here.v, here.count, (key - here.first) / kTile + kt, c, columns), kt > 0);
+                slice(panel_tile(here.v, here.count, (key - here.first) / kTile + kt, c, columns), 0, 0,
+                      std::min(kTile, n - kt * kTile)),
+                kt > 0);
     }
     return bank;
   }
