@@ -24,13 +24,12 @@ void tidy(T&) {}
 
 // Copies field by field into zeroed words, so that padding is zero too.
 template <class C>
-void repack(const void* from, std::vector<uint64_t>& words) {
+uint32_t repack(const void* from, Program& to) {
   using Args = typename C::Args;
   Args old, fresh{};
   std::memcpy(&old, from, sizeof old);
-  const size_t at = words.size();
-  words.resize(at + (sizeof(Args) + 7) / 8);
-  std::byte* to = reinterpret_cast<std::byte*>(&words[at]);
+  std::array<uint64_t, (sizeof(Args) + 7) / 8> words{};
+  auto* bytes = reinterpret_cast<std::byte*>(words.data());
   std::apply(
       [&](const auto&... field) {
         (
@@ -38,14 +37,15 @@ void repack(const void* from, std::vector<uint64_t>& words) {
               auto value = old.*(field.member);
               tidy(value);
               const auto* member = reinterpret_cast<const std::byte*>(&(fresh.*(field.member)));
-              std::memcpy(to + (member - reinterpret_cast<const std::byte*>(&fresh)), &value, sizeof value);
+              std::memcpy(bytes + (member - reinterpret_cast<const std::byte*>(&fresh)), &value, sizeof value);
             }(),
             ...);
       },
       C::fields);
+  return to.pool.place(words, to.words);
 }
 
-using Repack = void (*)(const void*, std::vector<uint64_t>&);
+using Repack = uint32_t (*)(const void*, Program&);
 template <class... C>
 constexpr std::array<Repack, sizeof...(C)> repackers(std::type_identity<std::tuple<C...>>) {
   return {&repack<C>...};
@@ -58,17 +58,15 @@ Program canonical(const Program& p) {
   Program out = p;
   out.words.clear();
   out.waits.clear();
-  out.words.reserve(p.words.size());
   out.waits.reserve(p.waits.size());
   for (Instruction& in : out.instructions) {
     const auto waits = p.waits_of(in);
     in.first_wait = static_cast<uint32_t>(out.waits.size());
     out.waits.insert(out.waits.end(), waits.begin(), waits.end());
-    const void* args = p.raw_args(in);
-    in.args = static_cast<uint32_t>(out.words.size());
-    kRepackers.at(in.card)(args, out.words);
+    in.args = kRepackers.at(in.card)(p.raw_args(in), out);
   }
   if (out.sources.empty()) out.sources.emplace_back();
+  out.pool = {};
   return out;
 }
 

@@ -3,9 +3,9 @@
 
 namespace trn {
 
-// The same Program in the one form that files and text give back: arguments and waits of every instruction in
-// instruction order without gaps or sharing, zero padding, unused dims and operands reset. canonical(canonical(p)) ==
-// canonical(p).
+// The same Program in the one form that files and text give back: waits of every instruction in instruction
+// order without gaps or sharing, arguments in the order of their first use as push_args stores them, zero padding,
+// unused dims and operands reset. canonical(canonical(p)) == canonical(p).
 Program canonical(const Program& p);
 
 // Equal in every member, padding included; meant for canonical Programs.

@@ -1,5 +1,7 @@
 #include "isa/isa.h"
 
+#include <utility>
+
 #include "isa/enum_names.h"
 
 namespace trn {
@@ -135,6 +137,16 @@ const CardRow* card_named(std::string_view name) {
   for (const CardRow& r : kRows)
     if (r.name == name) return &r;
   return nullptr;
+}
+
+void share_arguments(Program& p) {
+  if (p.words.size() < ArgumentPool::kFromWords) return;
+  const std::vector<uint64_t> old = std::exchange(p.words, {});
+  p.pool = {};
+  for (Instruction& i : p.instructions)
+    i.args = p.pool.place(std::span(old).subspan(i.args, (row(i).args_bytes + 7) / 8), p.words);
+  p.words.shrink_to_fit();
+  p.pool = {};
 }
 
 bool has_control(const Program& p) {

@@ -171,7 +171,7 @@ void read(ByteReader& in, ShuffleMask& m) { std::memcpy(m.data(), in.bytes(m.siz
 struct Codec {
   std::string signature;  // "dst:access accumulate:bool"
   void (*write_args)(ByteWriter&, const void* args);
-  void (*read_args)(ByteReader&, Program&);
+  uint32_t (*read_args)(ByteReader&, Program&);
 };
 
 template <class C>
@@ -189,7 +189,7 @@ Codec codec() {
   c.read_args = [](ByteReader& in, Program& p) {
     typename C::Args args;
     for_each_field<C>(args, [&](std::string_view, auto& value, std::string_view) { read(in, value); });
-    p.push_args(args);
+    return p.push_args(args);
   };
   return c;
 }
@@ -249,8 +249,7 @@ void read_instruction(ByteReader& in, Program& p, std::span<const uint16_t> card
   i.waits = in.get<uint8_t>();
   i.first_wait = static_cast<uint32_t>(p.waits.size());
   for (int w = 0; w < i.waits; ++w) read(in, p.waits.emplace_back());
-  i.args = static_cast<uint32_t>(p.words.size());
-  codecs()[i.card].read_args(in, p);
+  i.args = codecs()[i.card].read_args(in, p);
 }
 
 }  // namespace

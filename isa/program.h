@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "isa/argument_pool.h"
 #include "isa/card.h"
 #include "isa/registers.h"
 
@@ -29,7 +30,7 @@ struct Wait {
 };
 static_assert(sizeof(Wait) == 8);
 
-// One instruction of one engine's stream. 20 bytes; its Args stand in Program::words.
+// One instruction of one engine's stream. 20 bytes; its Args stand in Program::words, where equal ones may be one.
 struct Instruction {
   uint16_t card = 0;             // index in isa.h's list
   Engine engine = Engine::sync;  // stream that issues it
@@ -77,7 +78,7 @@ struct Program {
   std::vector<std::byte> constants;
   std::vector<Instruction> instructions;
   std::vector<Wait> waits;
-  std::vector<uint64_t> words;
+  std::vector<uint64_t> words;  // arguments; instructions with equal ones may share them
   std::vector<std::string> sources{""};
 
   template <class C>
@@ -89,15 +90,28 @@ struct Program {
   const void* raw_args(const Instruction& i) const { return &words[i.args]; }
   std::span<const Wait> waits_of(const Instruction& i) const { return {waits.data() + i.first_wait, i.waits}; }
 
-  // Appends the bytes of `a`; returns its first word's index.
+  // Stores the bytes of `a`; returns its first word's index. A long Program stores what is equal once.
   template <class Args>
   uint32_t push_args(const Args& a) {
-    static_assert(std::is_trivially_copyable_v<Args> && alignof(Args) <= 8);
-    const auto at = static_cast<uint32_t>(words.size());
-    words.resize(words.size() + (sizeof a + 7) / 8);
-    std::memcpy(&words[at], &a, sizeof a);
-    return at;
+    return pool.place(words_of(a), words);
   }
+  // The same, to be rewritten in place: no other instruction has them.
+  template <class Args>
+  uint32_t push_own_args(const Args& a) {
+    return ArgumentPool::append(words_of(a), words);
+  }
+  template <class Args>
+  static std::array<uint64_t, (sizeof(Args) + 7) / 8> words_of(const Args& a) {
+    static_assert(std::is_trivially_copyable_v<Args> && alignof(Args) <= 8);
+    std::array<uint64_t, (sizeof a + 7) / 8> out{};
+    std::memcpy(out.data(), &a, sizeof a);
+    return out;
+  }
+
+  ArgumentPool pool;  // while the Program is built
 };
+
+// Stores equal arguments of a long Program once, and drops those that no instruction has.
+void share_arguments(Program& p);
 
 }  // namespace trn

@@ -48,6 +48,7 @@ Program finished(TileProgram tiles, const Spec& s, const Dump& dump, Effort effo
   dump("schedule", tiles);
   tiles = allocate(std::move(tiles), s);
   dump("allocate", tiles);
+  share_arguments(tiles.program);  // before, each had virtual tiles of its own
   return synchronise(std::move(tiles), s);
 }
 

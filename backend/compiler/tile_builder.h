@@ -61,7 +61,7 @@ class TileBuilder {
   template <Card C>
   void emit(Engine engine, const typename C::Args& args) {
     if (auto bad = check_card<C>(args, engine, spec_)) fail(C::name, *bad);
-    append(card_index<C>, engine, program_.program.push_args(args), C::is_dma);
+    append(card_index<C>, engine, program_.program.push_own_args(args), C::is_dma);
   }
 
   // DMA with cast where dtypes differ. Loads are triggered by Sync, stores by Scalar, each on its own hardware queue

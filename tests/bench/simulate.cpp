@@ -25,6 +25,7 @@ void BM_simulate_mixed(benchmark::State& state) {
   state.counters["bytes"] = static_cast<double>(bench::bytes_peak() - program) / instructions;
   state.counters["program_bytes"] = static_cast<double>(program - before) / instructions;
 }
+BENCHMARK(BM_simulate_mixed)->Arg(50'000'000)->Iterations(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_simulate_mixed)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMillisecond);
 
 // The same with its timeline written for Perfetto meanwhile.
