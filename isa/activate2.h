@@ -55,7 +55,8 @@ struct Activate2 {
     for (const auto& [field, o] : {std::pair{"imm0", &a.imm0}, {"imm1", &a.imm1}, {"relu_param", &a.relu_param}})
       if (auto bad = scalar_operand(field, *o, a.data.partitions(), s)) return bad;
     if (a.imm0.is_tile() && a.imm1.is_tile() && a.imm0.tile.dtype != a.imm1.tile.dtype)
-      return illegal("imm0 is ", trn::name(a.imm0.tile.dtype), " but imm1 is ", trn::name(a.imm1.tile.dtype));
+      return breaks(RuleKind::dtype, "imm0 is ", trn::name(a.imm0.tile.dtype), " but imm1 is ",
+                    trn::name(a.imm1.tile.dtype));
     using enum AluOp;
     const bool known = (a.op0 == multiply && (a.op1 == add || a.op1 == subtract || a.op1 == bypass)) ||
                        ((a.op0 == add || a.op0 == subtract || a.op0 == bypass) && a.op1 == bypass);

@@ -13,8 +13,9 @@ Verdict activation_operands(const Args& a, std::string_view card, const Spec& s)
   if (auto bad = scalar_operand("scale", a.scale, a.data.partitions(), s)) return bad;
   if (auto bad = scalar_operand("bias", a.bias, a.data.partitions(), s)) return bad;
   if (a.scale.is_tile() && a.scale.tile.dtype != Dtype::float32)
-    return illegal("scale must be float32, not ", trn::name(a.scale.tile.dtype));
-  if (a.bias.is_tile() && a.bias.tile.dtype == Dtype::tfloat32) return illegal("bias may not be tfloat32");
+    return breaks(RuleKind::dtype, "scale must be float32, not ", trn::name(a.scale.tile.dtype));
+  if (a.bias.is_tile() && a.bias.tile.dtype == Dtype::tfloat32)
+    return breaks(RuleKind::dtype, "bias may not be tfloat32");
   if (s.generation == Generation::trn1 && !a.bias.is_tile() && a.bias.immediate != 0)
     return illegal("bias must be a [P, 1] tile on trn1: a scalar needs trn2");
   if (a.op == Activation::prelu)

@@ -31,11 +31,12 @@ struct BnAggr {
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("data", a.data, s)) return bad;
     if (a.dst.partitions() != a.data.partitions())
-      return illegal("dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
+      return breaks(RuleKind::shape, "dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
     if (a.dst.free_elements() != 2)
-      return illegal("dst must have 2 elements per partition, not ", a.dst.free_elements());
+      return breaks(RuleKind::shape, "dst must have 2 elements per partition, not ", a.dst.free_elements());
     if (a.data.free_elements() % 3 != 0)
-      return illegal("data has ", a.data.free_elements(), " elements per partition, not a multiple of 3");
+      return breaks(RuleKind::shape, "data has ", a.data.free_elements(),
+                    " elements per partition, not a multiple of 3");
     return {};
   }
 

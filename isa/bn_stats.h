@@ -31,11 +31,11 @@ struct BnStats {
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("data", a.data, s)) return bad;
     if (a.dst.partitions() != a.data.partitions())
-      return illegal("dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
+      return breaks(RuleKind::shape, "dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
     if (a.dst.free_elements() != 6)
-      return illegal("dst must have 6 elements per partition, not ", a.dst.free_elements());
+      return breaks(RuleKind::shape, "dst must have 6 elements per partition, not ", a.dst.free_elements());
     const int64_t n = a.data.free_elements();
-    if (n < 2 || n > 512) return illegal("data has ", n, " elements per partition, not 2 to 512");
+    if (n < 2 || n > 512) return breaks(RuleKind::shape, "data has ", n, " elements per partition, not 2 to 512");
     return {};
   }
 

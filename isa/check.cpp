@@ -155,8 +155,7 @@ Verdict dry_run(const Program& p, const Spec& s) {
     walk.run();
   } catch (const Error& e) {
     if (e.fault() == Fault::unmodelled || walk.steps() > kMostCheckedSteps) return {};
-    const bool stuck = e.rule().starts_with("deadlock");
-    return Complaint{e.fault(), e.rule() + "; " + e.context(), stuck ? RuleKind::deadlock : RuleKind::operand};
+    return complaint_of(e);
   }
   return {};
 }

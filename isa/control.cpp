@@ -22,9 +22,9 @@ Cost branch(Engine e, const Spec& s) {
 Verdict word(std::string_view field, const Access& a, const Spec& s, bool read) {
   using namespace rules;
   if (auto bad = dma_operand(field, a, s, read)) return bad;
-  if (a.elements() != 1) return illegal(field, " must have 1 element, not ", a.elements());
+  if (a.elements() != 1) return breaks(RuleKind::shape, field, " must have 1 element, not ", a.elements());
   if (size_of(a.dtype) > 4 || (is_float(a.dtype) && a.dtype != Dtype::float32) || a.dtype == Dtype::boolean)
-    return illegal(field, " must be float32 or an integer of 8 to 32 bits, not ", name(a.dtype));
+    return breaks(RuleKind::dtype, field, " must be float32 or an integer of 8 to 32 bits, not ", name(a.dtype));
   return {};
 }
 

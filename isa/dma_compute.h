@@ -80,7 +80,7 @@ struct DmaCompute {
       if (auto bad = dma_operand("a source", *src, s)) return bad;
       if (auto bad = castable(a.dst.dtype, src->dtype)) return bad;
       if (src->elements() != a.dst.elements())
-        return illegal("a source has ", src->elements(), " elements but dst has ", a.dst.elements());
+        return breaks(RuleKind::shape, "a source has ", src->elements(), " elements but dst has ", a.dst.elements());
     }
     return {};
   }

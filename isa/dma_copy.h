@@ -56,7 +56,7 @@ struct DmaCopy {
     if (auto bad = dma_priority(a.priority, s)) return bad;
     if (a.index.present()) return indirect("src", a.src, "dst", a.dst, a.index, a.index_selects_dst, s);
     if (a.src.elements() != a.dst.elements())
-      return illegal("src has ", a.src.elements(), " elements but dst has ", a.dst.elements());
+      return breaks(RuleKind::shape, "src has ", a.src.elements(), " elements but dst has ", a.dst.elements());
     return {};
   }
 

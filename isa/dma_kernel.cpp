@@ -35,19 +35,18 @@ Verdict rules::dma_operand(std::string_view field, const Access& a, const Spec& 
   if (a.space != Space::sbuf && a.space != Space::hbm) return illegal(field, " must be in HBM or SBUF");
   if (a.space == Space::sbuf) return tile(field, a, s, read, true);
   if (a.ndim < 1 || a.ndim > Access::kMaxDims)
-    return illegal(field, " must have 1 to ", Access::kMaxDims, " dims, not ", int{a.ndim});
+    return breaks(RuleKind::shape, field, " must have 1 to ", Access::kMaxDims, " dims, not ", int{a.ndim});
   for (int i = 0; i < a.ndim; ++i) {
-    if (a.dims[i].count < 1) return illegal(field, " dim ", i, " has ", a.dims[i].count, " elements");
-    if (!read && a.dims[i].step == 0 && a.dims[i].count > 1)
-      return illegal(field, " dim ", i, " has step 0: elements would be written twice");
+    if (a.dims[i].count < 1) return breaks(RuleKind::shape, field, " dim ", i, " has ", a.dims[i].count, " elements");
   }
-  if (byte_range(a).begin < 0) return illegal(field, " starts ", -byte_range(a).begin, " bytes before its buffer");
-  return {};
+  if (byte_range(a).begin < 0)
+    return breaks(RuleKind::bounds, field, " starts ", -byte_range(a).begin, " bytes before its buffer");
+  return read ? Verdict{} : written_once(field, a);
 }
 
 Verdict rules::castable(Dtype dst, Dtype src) {
   if ((is_packed(dst) || is_packed(src)) && dst != src)
-    return illegal("a packed dtype cannot be cast: src is ", name(src), ", dst ", name(dst));
+    return breaks(RuleKind::dtype, "a packed dtype cannot be cast: src is ", name(src), ", dst ", name(dst));
   return {};
 }
 
@@ -59,7 +58,7 @@ Verdict rules::descriptors(DgeMode mode, bool is_indirect, Engine e, const Spec&
   if (mode != DgeMode::hwdge) return {};
   if (v2) return illegal("dge_mode hwdge needs trn2 (NeuronCore-v3); this machine is ", s.name);
   if (e != Engine::scalar && e != Engine::sync)
-    return illegal("dge_mode hwdge is triggered by scalar or sync, not ", name(e));
+    return breaks(RuleKind::engine, "dge_mode hwdge is triggered by scalar or sync, not ", name(e));
   return {};
 }
 
@@ -74,15 +73,15 @@ Verdict rules::indirect(std::string_view src_field, const Access& src, std::stri
                         const Access& index, bool selects_dst, const Spec& s) {
   if (auto bad = dma_operand("index", index, s)) return bad;
   if (is_float(index.dtype) || index.dtype == Dtype::boolean)
-    return illegal("index must be of an integer dtype, not ", name(index.dtype));
+    return breaks(RuleKind::dtype, "index must be of an integer dtype, not ", name(index.dtype));
   const Access& table = selects_dst ? dst : src;
   const Access& rows = selects_dst ? src : dst;
   if (auto bad = in_space(selects_dst ? dst_field : src_field, table, Space::hbm)) return bad;
   const int64_t row = table.free_elements(), n = index.elements();
   const auto field = selects_dst ? src_field : dst_field;
   if (rows.elements() != n * row)
-    return illegal(field, " has ", rows.elements(), " elements, not ", n, " rows of ", row);
-  if (leading_rows(rows, n).rows != n) return illegal(field, " leading dims do not make ", n, " rows");
+    return breaks(RuleKind::shape, field, " has ", rows.elements(), " elements, not ", n, " rows of ", row);
+  if (leading_rows(rows, n).rows != n) return breaks(RuleKind::shape, field, " leading dims do not make ", n, " rows");
   return {};
 }
 

@@ -46,9 +46,9 @@ struct DmaTranspose {
     if (auto bad = dma_operand("dst", a.dst, s, false)) return bad;
     if (auto bad = dma_operand("src", a.src, s)) return bad;
     if (a.src.dtype != a.dst.dtype)
-      return illegal("dst is ", trn::name(a.dst.dtype), " but src is ", trn::name(a.src.dtype));
+      return breaks(RuleKind::dtype, "dst is ", trn::name(a.dst.dtype), " but src is ", trn::name(a.src.dtype));
     if (size_of(a.src.dtype) != 2 && size_of(a.src.dtype) != 4)
-      return illegal("src elements must have 2 or 4 bytes, not ", size_of(a.src.dtype));
+      return breaks(RuleKind::dtype, "src elements must have 2 or 4 bytes, not ", size_of(a.src.dtype));
     if (a.dge_mode == DgeMode::none) return illegal("dge_mode must be unknown, hwdge or swdge, not none");
     if (auto bad = descriptors(a.dge_mode, a.index.present(), e, s)) return bad;
     if (auto bad = dma_priority(a.priority, s)) return bad;
@@ -110,25 +110,29 @@ struct DmaTranspose {
     using namespace rules;
     if (a.axes != 10 && a.axes != 210 && a.axes != 3120) return illegal("axes must be 10, 210 or 3120, not ", a.axes);
     const int dims = a.axes == 10 ? a.src.ndim : a.axes == 210 ? 3 : 4;
-    if (a.src.ndim != dims) return illegal("src has ", int{a.src.ndim}, " dims, axes ", a.axes, " needs ", dims);
+    if (a.src.ndim != dims)
+      return breaks(RuleKind::shape, "src has ", int{a.src.ndim}, " dims, axes ", a.axes, " needs ", dims);
     const int64_t rows = a.index.present() ? a.dst.free_elements() : a.src.partitions();
     const int64_t p = a.axes == 10 ? a.src.free_elements() : a.src.dims[static_cast<size_t>(dims - 1)].count;
     const int64_t f = rows * (a.src.free_elements() / p);
     if (a.dst.partitions() != p || a.dst.free_elements() != f)
-      return illegal("dst is [", a.dst.partitions(), ", ", a.dst.free_elements(), "], not [", p, ", ", f, "]");
+      return breaks(RuleKind::shape, "dst is [", a.dst.partitions(), ", ", a.dst.free_elements(), "], not [", p, ", ",
+                    f, "]");
     return {};
   }
 
   static Verdict hardware(const Args& a) {
     using namespace rules;
-    if (size_of(a.src.dtype) != 2) return illegal("src elements must have 2 bytes with hwdge");
+    if (size_of(a.src.dtype) != 2) return breaks(RuleKind::dtype, "src elements must have 2 bytes with hwdge");
     const int64_t rows = a.src.partitions(), last = a.src.dims[static_cast<size_t>(a.src.ndim - 1)].count;
-    if (last > 128) return illegal("src's last dim is ", last, ", more than 128 with hwdge");
-    if (a.axes == 10) return rows == 16 ? Verdict{} : illegal("src has ", rows, " rows, not 16 as hwdge needs");
+    if (last > 128) return breaks(RuleKind::shape, "src's last dim is ", last, ", more than 128 with hwdge");
+    if (a.axes == 10)
+      return rows == 16 ? Verdict{} : breaks(RuleKind::shape, "src has ", rows, " rows, not 16 as hwdge needs");
     const int64_t before = a.src.dims[static_cast<size_t>(a.src.ndim - 2)].count;
     const bool power = rows >= 1 && rows <= 16 && (rows & (rows - 1)) == 0;
     if (!power || rows * before % 16 != 0)
-      return illegal("src's first dim is ", rows, ": hwdge needs 1, 2, 4, 8 or 16, and 16 to divide ", rows * before);
+      return breaks(RuleKind::shape, "src's first dim is ", rows, ": hwdge needs 1, 2, 4, 8 or 16, and 16 to divide ",
+                    rows * before);
     return {};
   }
 
@@ -137,16 +141,19 @@ struct DmaTranspose {
     if (auto bad = in_space("src", a.src, Space::hbm)) return bad;
     if (auto bad = in_space("index", a.index, Space::sbuf)) return bad;
     if (auto bad = dma_operand("index", a.index, s)) return bad;
-    if (size_of(a.src.dtype) != 2) return illegal("src elements must have 2 bytes with index");
+    if (size_of(a.src.dtype) != 2) return breaks(RuleKind::dtype, "src elements must have 2 bytes with index");
     if (a.axes != 10) return Complaint{Fault::unsupported, "index with axes other than 10"};
-    if (a.index.dtype != Dtype::uint32) return illegal("index must be uint32, not ", trn::name(a.index.dtype));
+    if (a.index.dtype != Dtype::uint32)
+      return breaks(RuleKind::dtype, "index must be uint32, not ", trn::name(a.index.dtype));
     if (a.src.free_elements() > 128)
-      return illegal("src's rows have ", a.src.free_elements(), " elements, more than 128");
+      return breaks(RuleKind::shape, "src's rows have ", a.src.free_elements(), " elements, more than 128");
     const int64_t rows = a.dst.free_elements(), p = a.index.partitions(), columns = a.index.free_elements();
-    if (rows % 16 != 0) return illegal(rows, " rows are gathered, not a multiple of 16");
-    if (p < 16 || p % 16 != 0) return illegal("index has ", p, " partitions, not a multiple of 16");
-    if (columns > 1 && p != 128) return illegal("index of ", columns, " columns must have 128 partitions, not ", p);
-    if (a.index.elements() < rows) return illegal("index has ", a.index.elements(), " elements for ", rows, " rows");
+    if (rows % 16 != 0) return breaks(RuleKind::shape, rows, " rows are gathered, not a multiple of 16");
+    if (p < 16 || p % 16 != 0) return breaks(RuleKind::shape, "index has ", p, " partitions, not a multiple of 16");
+    if (columns > 1 && p != 128)
+      return breaks(RuleKind::shape, "index of ", columns, " columns must have 128 partitions, not ", p);
+    if (a.index.elements() < rows)
+      return breaks(RuleKind::shape, "index has ", a.index.elements(), " elements for ", rows, " rows");
     return {};
   }
 };

@@ -35,15 +35,15 @@ struct Dropout {
     if (auto bad = tile("data", a.data, s)) return bad;
     if (auto bad = same_size("data", a.data, "dst", a.dst)) return bad;
     if (a.dst.dtype != a.data.dtype)
-      return illegal("dst is ", trn::name(a.dst.dtype), " but data is ", trn::name(a.data.dtype));
+      return breaks(RuleKind::dtype, "dst is ", trn::name(a.dst.dtype), " but data is ", trn::name(a.data.dtype));
     if (auto bad = scalar_operand("prob", a.prob, a.data.partitions(), s)) return bad;
     if (!a.prob.is_tile() && !(a.prob.immediate >= 0 && a.prob.immediate <= 1))
       return illegal("prob must be from 0 to 1");
     if (!a.prob.is_tile()) return {};
     const Dtype p = a.prob.tile.dtype;
-    if (!is_float(p)) return illegal("prob must be of a float dtype, not ", trn::name(p));
+    if (!is_float(p)) return breaks(RuleKind::dtype, "prob must be of a float dtype, not ", trn::name(p));
     if (!is_float(a.data.dtype) && p != Dtype::float32)
-      return illegal("prob must be float32 with integer data, not ", trn::name(p));
+      return breaks(RuleKind::dtype, "prob must be float32 with integer data, not ", trn::name(p));
     return {};
   }
 

@@ -41,14 +41,14 @@ struct Exponential {
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("src", a.src, s)) return bad;
     if (auto bad = same_size("src", a.src, "dst", a.dst)) return bad;
-    if (a.dst.dtype == Dtype::uint32) return illegal("dst may not be uint32");
-    if (a.src.dtype == Dtype::tfloat32) return illegal("src may not be tfloat32");
+    if (a.dst.dtype == Dtype::uint32) return breaks(RuleKind::dtype, "dst may not be uint32");
+    if (a.src.dtype == Dtype::tfloat32) return breaks(RuleKind::dtype, "src may not be tfloat32");
     if (auto bad = scalar_operand("max_value", a.max_value, a.src.partitions(), s)) return bad;
     for (const auto& [field, o] : {std::pair{"max_value", &a.max_value}, {"reduce_init", &a.reduce_init}})
       if (o->is_tile() && o->tile.dtype != Dtype::float32)
-        return illegal(field, " must be float32, not ", trn::name(o->tile.dtype));
+        return breaks(RuleKind::dtype, field, " must be float32, not ", trn::name(o->tile.dtype));
     if (a.reduce_res.present() && !is_float(a.reduce_res.dtype))
-      return illegal("reduce_res must be of a float dtype, not ", trn::name(a.reduce_res.dtype));
+      return breaks(RuleKind::dtype, "reduce_res must be of a float dtype, not ", trn::name(a.reduce_res.dtype));
     using enum ReduceCmd;
     if (auto bad =
             accumulation(sums(a), {idle, reset_reduce, reduce, load_reduce}, {AluOp::add}, a.src.partitions(), s))

@@ -47,26 +47,28 @@ Verdict rules::pattern_covers(std::string_view field, const Pattern& p, std::str
   for (const Dim& d : p)
     if (d.count < 1) return illegal(field, " has a count of ", d.count);
   if (elements(p) != a.free_elements())
-    return illegal(field, " has ", elements(p), " elements but ", tile_field, " has ", a.free_elements(),
-                   " per partition");
+    return breaks(RuleKind::shape, field, " has ", elements(p), " elements but ", tile_field, " has ",
+                  a.free_elements(), " per partition");
   return {};
 }
 
 Verdict rules::searched(std::string_view field, const Access& a) {
   const int64_t n = a.free_elements();
-  if (n < 8 || n > 16384) return illegal(field, " has ", n, " elements per partition, not 8 to 16384");
+  if (n < 8 || n > 16384) return breaks(RuleKind::shape, field, " has ", n, " elements per partition, not 8 to 16384");
   return {};
 }
 
 Verdict rules::eight(std::string_view field, const Access& a, const Access& searched) {
-  if (a.free_elements() != 8) return illegal(field, " must have 8 elements per partition, not ", a.free_elements());
+  if (a.free_elements() != 8)
+    return breaks(RuleKind::shape, field, " must have 8 elements per partition, not ", a.free_elements());
   if (a.partitions() != searched.partitions())
-    return illegal(field, " has ", a.partitions(), " partitions, not ", searched.partitions());
+    return breaks(RuleKind::shape, field, " has ", a.partitions(), " partitions, not ", searched.partitions());
   return {};
 }
 
 Verdict rules::index_dtype(std::string_view field, Dtype d) {
-  if (d != Dtype::uint16 && d != Dtype::uint32) return illegal(field, " must be uint16 or uint32, not ", name(d));
+  if (d != Dtype::uint16 && d != Dtype::uint32)
+    return breaks(RuleKind::dtype, field, " must be uint16 or uint32, not ", name(d));
   return {};
 }
 

@@ -43,29 +43,31 @@ struct Indirect {
     if (auto bad = tile("index", a.index, s)) return bad;
     if (auto bad = engine_reach(e, {&a.dst, &a.src})) return bad;
     if (a.dst.dtype != a.src.dtype)
-      return illegal("dst is ", trn::name(a.dst.dtype), " but src is ", trn::name(a.src.dtype));
+      return breaks(RuleKind::dtype, "dst is ", trn::name(a.dst.dtype), " but src is ", trn::name(a.src.dtype));
     if (a.index.dtype != Dtype::uint16 && a.index.dtype != Dtype::uint32)
-      return illegal("index must be uint16 or uint32, not ", trn::name(a.index.dtype));
+      return breaks(RuleKind::dtype, "index must be uint16 or uint32, not ", trn::name(a.index.dtype));
     if (a.index.partition % 32 != 0)
-      return illegal("index starts at partition ", int{a.index.partition}, ", not a multiple of 32");
+      return breaks(RuleKind::partition_start, "index starts at partition ", int{a.index.partition},
+                    ", not a multiple of 32");
     const Access& table = a.index_selects_dst ? a.dst : a.src;
     const Access& plain = a.index_selects_dst ? a.src : a.dst;
     const auto table_field = a.index_selects_dst ? "dst" : "src", plain_field = a.index_selects_dst ? "src" : "dst";
     if (table.partitions() != plain.partitions() || table.partitions() != a.index.partitions())
-      return illegal("dst, src and index have ", a.dst.partitions(), ", ", a.src.partitions(), " and ",
-                     a.index.partitions(), " partitions");
+      return breaks(RuleKind::shape, "dst, src and index have ", a.dst.partitions(), ", ", a.src.partitions(), " and ",
+                    a.index.partitions(), " partitions");
     if (table.partitions() % 16 != 0)
-      return illegal(table_field, " has ", table.partitions(), " partitions, not a multiple of 16");
+      return breaks(RuleKind::shape, table_field, " has ", table.partitions(), " partitions, not a multiple of 16");
     const Access& aligned = a.index_selects_dst ? plain : table;
     if (aligned.space == Space::sbuf && aligned.partition != a.index.partition)
-      return illegal(a.index_selects_dst ? plain_field : table_field, " starts at partition ", int{aligned.partition},
-                     " but index at ", int{a.index.partition});
+      return breaks(RuleKind::partition_start, a.index_selects_dst ? plain_field : table_field, " starts at partition ",
+                    int{aligned.partition}, " but index at ", int{a.index.partition});
     if (a.index_selects_dst && e == Engine::scalar && a.dst.space == Space::psum)
-      return illegal("scalar cannot scatter into PSUM");
+      return breaks(RuleKind::engine, "scalar cannot scatter into PSUM");
     if (a.num_elem < 0 || count(a) > 16 * a.index.free_elements())
       return illegal("num_elem ", a.num_elem, " passes the group's ", 16 * a.index.free_elements(), " offsets");
     if (plain.free_elements() != count(a))
-      return illegal(plain_field, " has ", plain.free_elements(), " elements per partition, not ", count(a));
+      return breaks(RuleKind::shape, plain_field, " has ", plain.free_elements(), " elements per partition, not ",
+                    count(a));
     return {};
   }
 

@@ -38,20 +38,23 @@ struct LocalGather {
       if (auto bad = in_space(field, *tile_, Space::sbuf)) return bad;
       if (auto bad = tile(field, *tile_, s, tile_ != &a.dst)) return bad;
       if (tile_->partitions() != a.dst.partitions())
-        return illegal(field, " has ", tile_->partitions(), " partitions but dst has ", a.dst.partitions());
+        return breaks(RuleKind::shape, field, " has ", tile_->partitions(), " partitions but dst has ",
+                      a.dst.partitions());
     }
     if (a.dst.partitions() % 16 != 0)
-      return illegal("dst has ", a.dst.partitions(), " partitions, not a multiple of 16");
+      return breaks(RuleKind::shape, "dst has ", a.dst.partitions(), " partitions, not a multiple of 16");
     if (a.src_buffer.dtype != a.dst.dtype)
-      return illegal("src_buffer is ", trn::name(a.src_buffer.dtype), " but dst is ", trn::name(a.dst.dtype));
-    if (a.index.dtype != Dtype::uint16) return illegal("index must be uint16, not ", trn::name(a.index.dtype));
+      return breaks(RuleKind::dtype, "src_buffer is ", trn::name(a.src_buffer.dtype), " but dst is ",
+                    trn::name(a.dst.dtype));
+    if (a.index.dtype != Dtype::uint16)
+      return breaks(RuleKind::dtype, "index must be uint16, not ", trn::name(a.index.dtype));
     const int n = a.num_elem_per_idx;
     if (n < 1 || n > 32 || (n & (n - 1)) != 0) return illegal("num_elem_per_idx must be 1, 2, 4, 8, 16 or 32, not ", n);
     if (a.num_valid_indices < 0 || valid(a) > 16 * a.index.free_elements() || valid(a) > 4096)
       return illegal("num_valid_indices ", valid(a), " passes the group's ", 16 * a.index.free_elements(),
                      " indices or 4096");
     if (a.dst.free_elements() != valid(a) * n)
-      return illegal("dst has ", a.dst.free_elements(), " elements per partition, not ", valid(a) * n);
+      return breaks(RuleKind::shape, "dst has ", a.dst.free_elements(), " elements per partition, not ", valid(a) * n);
     return {};
   }
 

@@ -49,7 +49,7 @@ Verdict rules::matmul_dtypes(Dtype stationary, Dtype moving, const Spec& s) {
 Verdict rules::transposed_dtype(Dtype dst, Dtype data) {
   const bool in_slots = size_of(data) == 1 && is_float(data) && dst == Dtype::uint16;
   if (dst == data || in_slots) return {};
-  return illegal("dst must be ", name(data), " in transpose mode, as the data is, not ", name(dst));
+  return breaks(RuleKind::dtype, "dst must be ", name(data), " in transpose mode, as the data is, not ", name(dst));
 }
 
 Verdict rules::double_row(const Access& stationary, const Access& moving, const Spec& s) {
@@ -58,9 +58,11 @@ Verdict rules::double_row(const Access& stationary, const Access& moving, const 
   for (const auto& [field, a] : {std::pair{"stationary", &stationary}, {"moving", &moving}}) {
     const Dtype d = a->dtype;
     if (d != Dtype::float8_e4m3 && d != Dtype::float8_e5m2 && d != Dtype::float8_e4m3fn)
-      return illegal("double_row takes float8_e4m3 or float8_e5m2 (trn3: float8_e4m3fn), but ", field, " is ", name(d));
+      return breaks(RuleKind::dtype, "double_row takes float8_e4m3 or float8_e5m2 (trn3: float8_e4m3fn), but ", field,
+                    " is ", name(d));
     if (a->ndim < 2 || a->dims[1].count != 2)
-      return illegal(field, "'s first free dim must be 2 with double_row, not ", a->ndim < 2 ? 1 : a->dims[1].count);
+      return breaks(RuleKind::shape, field, "'s first free dim must be 2 with double_row, not ",
+                    a->ndim < 2 ? 1 : a->dims[1].count);
   }
   return {};
 }
@@ -70,16 +72,19 @@ Verdict rules::array_tile(const RowColumn& position, const RowColumn& size, int6
   const int least = s.generation < Generation::trn2 ? 64 : 32;
   for (size_t i : {0, 1}) {
     if (size[i] < least || size[i] > array[i] || (size[i] & (size[i] - 1)) != 0)
-      return illegal("tile_size (", size[0], ", ", size[1], ") must hold powers of two from ", least, " to ", array[i]);
+      return breaks(RuleKind::shape, "tile_size (", size[0], ", ", size[1], ") must hold powers of two from ", least,
+                    " to ", array[i]);
     if (position[i] < 0 || position[i] % size[i] != 0)
-      return illegal("tile_position (", position[0], ", ", position[1], ") is not a multiple of tile_size (", size[0],
-                     ", ", size[1], ")");
+      return breaks(RuleKind::shape, "tile_position (", position[0], ", ", position[1],
+                    ") is not a multiple of tile_size (", size[0], ", ", size[1], ")");
     if (position[i] > array[i] - size[i])
-      return illegal("tile_position (", position[0], ", ", position[1], ") leaves the array of ", array[0], " x ",
-                     array[1]);
+      return breaks(RuleKind::shape, "tile_position (", position[0], ", ", position[1], ") leaves the array of ",
+                    array[0], " x ", array[1]);
   }
-  if (k > size[0]) return illegal("stationary has ", k, " partitions, more than ", size[0], " rows of the array");
-  if (m > size[1]) return illegal("stationary has ", m, " columns, more than ", size[1], " of the array");
+  if (k > size[0])
+    return breaks(RuleKind::shape, "stationary has ", k, " partitions, more than ", size[0], " rows of the array");
+  if (m > size[1])
+    return breaks(RuleKind::shape, "stationary has ", m, " columns, more than ", size[1], " of the array");
   return {};
 }
 

@@ -30,7 +30,8 @@ struct Memset {
     using namespace rules;
     if (auto bad = runs_on(engines, e)) return bad;
     if (auto bad = packed_tile("dst", a.dst, s, false)) return bad;
-    if (is_packed(a.dst.dtype) && a.value != 0) return illegal("value must be 0 for packed ", trn::name(a.dst.dtype));
+    if (is_packed(a.dst.dtype) && a.value != 0)
+      return breaks(RuleKind::dtype, "value must be 0 for packed ", trn::name(a.dst.dtype));
     return engine_reach(e, {&a.dst});
   }
 

@@ -61,17 +61,19 @@ Verdict rules::mx_pair(std::string_view field, const Access& data, std::string_v
     if (auto bad = in_space(f, *a, Space::sbuf)) return bad;
     if (auto bad = packed_tile(f, *a, s, read)) return bad;
   }
-  if (!is_packed(data.dtype)) return illegal(field, " must be of a packed dtype, not ", name(data.dtype));
+  if (!is_packed(data.dtype))
+    return breaks(RuleKind::dtype, field, " must be of a packed dtype, not ", name(data.dtype));
   if (scale.dtype != Dtype::float8_e8m0fnu && scale.dtype != Dtype::uint8)
-    return illegal(scale_field, " must be float8_e8m0fnu or uint8, not ", name(scale.dtype));
+    return breaks(RuleKind::dtype, scale_field, " must be float8_e8m0fnu or uint8, not ", name(scale.dtype));
   const int64_t p = data.partitions();
-  if (p % kQuadrant != 0) return illegal(field, " has ", p, " partitions, not a multiple of ", kQuadrant);
+  if (p % kQuadrant != 0)
+    return breaks(RuleKind::shape, field, " has ", p, " partitions, not a multiple of ", kQuadrant);
   if (scale.partitions() != scale_rows(p))
-    return illegal(scale_field, " has ", scale.partitions(), " partitions, not ", scale_rows(p),
-                   ": 4 in each quadrant of the data");
+    return breaks(RuleKind::shape, scale_field, " has ", scale.partitions(), " partitions, not ", scale_rows(p),
+                  ": 4 in each quadrant of the data");
   if (scale.free_elements() != data.free_elements())
-    return illegal(scale_field, " has ", scale.free_elements(), " elements per partition but ", field, " has ",
-                   data.free_elements());
+    return breaks(RuleKind::shape, scale_field, " has ", scale.free_elements(), " elements per partition but ", field,
+                  " has ", data.free_elements());
   return {};
 }
 

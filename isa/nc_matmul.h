@@ -68,24 +68,25 @@ struct NcMatmul {
       return illegal("double_row and column tiling exclude each other");
     if (is_doubled(a) && a.is_transpose) return illegal("double_row and transpose mode exclude each other");
     if (a.moving.partitions() != k)
-      return illegal("stationary has ", k, " partitions but moving has ", a.moving.partitions(),
-                     ": the contraction sizes differ");
+      return breaks(RuleKind::shape, "stationary has ", k, " partitions but moving has ", a.moving.partitions(),
+                    ": the contraction sizes differ");
     const bool narrow_dst = s.generation >= Generation::trn3 && a.dst.dtype == Dtype::bfloat16;
     const int most = static_cast<int>(s.matmul_moving_max) * (narrow_dst ? 2 : 1);
-    if (n > most) return illegal("moving has ", n, " columns, more than ", most);
+    if (n > most) return breaks(RuleKind::shape, "moving has ", n, " columns, more than ", most);
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (a.dst.partitions() != m || a.dst.free_elements() != n)
-      return illegal("dst is [", a.dst.partitions(), ", ", a.dst.free_elements(), "], not [", m, ", ", n, "]");
+      return breaks(RuleKind::shape, "dst is [", a.dst.partitions(), ", ", a.dst.free_elements(), "], not [", m, ", ",
+                    n, "]");
     if (s.generation < Generation::trn3)
       if (auto bad = one_bank("dst", a.dst, s)) return bad;
     if (auto bad = matmul_dtypes(a.stationary.dtype, a.moving.dtype, s)) return bad;
     if (is_wide(a.stationary.dtype) != is_wide(a.moving.dtype))
-      return illegal("stationary is ", trn::name(a.stationary.dtype), " and moving ", trn::name(a.moving.dtype),
-                     ": float32 and tfloat32 mix only with each other");
+      return breaks(RuleKind::dtype, "stationary is ", trn::name(a.stationary.dtype), " and moving ",
+                    trn::name(a.moving.dtype), ": float32 and tfloat32 mix only with each other");
     // Before NeuronCore-v3 a transpose is a product.
     const bool product = !a.is_transpose || s.generation < Generation::trn2;
     if (product && a.dst.dtype != Dtype::float32 && !narrow_dst)
-      return illegal("dst must be float32, not ", trn::name(a.dst.dtype));
+      return breaks(RuleKind::dtype, "dst must be float32, not ", trn::name(a.dst.dtype));
     if (!a.is_transpose) return {};
     if (!product)
       if (auto bad = transposed_dtype(a.dst.dtype, a.stationary.dtype)) return bad;

@@ -44,19 +44,20 @@ struct NcMatmulMx {
     if (auto bad = mx_pair("moving", a.moving, "moving_scale", a.moving_scale, s, true)) return bad;
     const int64_t k = a.stationary.partitions(), m = a.stationary.free_elements(), n = a.moving.free_elements();
     if (a.moving.partitions() != k)
-      return illegal("stationary has ", k, " partitions but moving has ", a.moving.partitions(),
-                     ": the contraction sizes differ");
-    if (m % 2 != 0) return illegal("stationary has ", m, " columns, not an even number");
+      return breaks(RuleKind::shape, "stationary has ", k, " partitions but moving has ", a.moving.partitions(),
+                    ": the contraction sizes differ");
+    if (m % 2 != 0) return breaks(RuleKind::shape, "stationary has ", m, " columns, not an even number");
     if (a.tile_size[1] != s.pe_columns || a.tile_position[1] != 0)
-      return illegal("nc_matmul_mx tiles the array's rows only: column 0 and size 128");
+      return breaks(RuleKind::shape, "nc_matmul_mx tiles the array's rows only: column 0 and size 128");
     if (auto bad = array_tile(a.tile_position, a.tile_size, k, m, s)) return bad;
     if (a.dst.dtype != Dtype::float32 && a.dst.dtype != Dtype::bfloat16)
-      return illegal("dst must be float32 or bfloat16, not ", trn::name(a.dst.dtype));
+      return breaks(RuleKind::dtype, "dst must be float32 or bfloat16, not ", trn::name(a.dst.dtype));
     const int most = static_cast<int>(s.matmul_moving_max) * (a.dst.dtype == Dtype::bfloat16 ? 2 : 1);
-    if (n > most) return illegal("moving has ", n, " columns, more than ", most);
+    if (n > most) return breaks(RuleKind::shape, "moving has ", n, " columns, more than ", most);
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (a.dst.partitions() != m || a.dst.free_elements() != n)
-      return illegal("dst is [", a.dst.partitions(), ", ", a.dst.free_elements(), "], not [", m, ", ", n, "]");
+      return breaks(RuleKind::shape, "dst is [", a.dst.partitions(), ", ", a.dst.free_elements(), "], not [", m, ", ",
+                    n, "]");
     return {};
   }
 

@@ -35,10 +35,11 @@ struct NcNGather {
     }
     if (auto bad = same_size("indices", a.indices, "dst", a.dst)) return bad;
     if (a.data.partitions() != a.dst.partitions())
-      return illegal("data has ", a.data.partitions(), " partitions but dst has ", a.dst.partitions());
+      return breaks(RuleKind::shape, "data has ", a.data.partitions(), " partitions but dst has ", a.dst.partitions());
     if (a.data.dtype != a.dst.dtype)
-      return illegal("data is ", trn::name(a.data.dtype), " but dst is ", trn::name(a.dst.dtype));
-    if (a.indices.dtype != Dtype::uint32) return illegal("indices must be uint32, not ", trn::name(a.indices.dtype));
+      return breaks(RuleKind::dtype, "data is ", trn::name(a.data.dtype), " but dst is ", trn::name(a.dst.dtype));
+    if (a.indices.dtype != Dtype::uint32)
+      return breaks(RuleKind::dtype, "indices must be uint32, not ", trn::name(a.indices.dtype));
     return {};
   }
 

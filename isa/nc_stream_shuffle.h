@@ -33,9 +33,10 @@ struct NcStreamShuffle {
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("src", a.src, s, false)) return bad;
     if (a.src.free_elements() != a.dst.free_elements())
-      return illegal("src has ", a.src.free_elements(), " elements per partition but dst has ", a.dst.free_elements());
+      return breaks(RuleKind::shape, "src has ", a.src.free_elements(), " elements per partition but dst has ",
+                    a.dst.free_elements());
     if (a.src.dtype != a.dst.dtype)
-      return illegal("src is ", trn::name(a.src.dtype), " but dst is ", trn::name(a.dst.dtype));
+      return breaks(RuleKind::dtype, "src is ", trn::name(a.src.dtype), " but dst is ", trn::name(a.dst.dtype));
     const int group = static_cast<int>(a.shuffle_mask.size());
     for (int p = 0; p < a.dst.partitions(); ++p) {
       const int from = a.shuffle_mask[p % group];

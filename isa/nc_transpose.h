@@ -36,12 +36,14 @@ struct NcTranspose {
     const int64_t p = a.data.partitions(), f = a.data.free_elements();
     const int most = e == Engine::vector ? kVectorSide : static_cast<int>(s.pe_rows);
     if (p > most || f > most)
-      return illegal("data is [", p, ", ", f, "], more than [", most, ", ", most, "] on ", trn::name(e));
+      return breaks(RuleKind::shape, "data is [", p, ", ", f, "], more than [", most, ", ", most, "] on ",
+                    trn::name(e));
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (a.dst.partitions() != f || a.dst.free_elements() != p)
-      return illegal("dst is [", a.dst.partitions(), ", ", a.dst.free_elements(), "], not [", f, ", ", p, "]");
+      return breaks(RuleKind::shape, "dst is [", a.dst.partitions(), ", ", a.dst.free_elements(), "], not [", f, ", ",
+                    p, "]");
     if (a.dst.dtype != a.data.dtype)
-      return illegal("dst is ", trn::name(a.dst.dtype), " but data is ", trn::name(a.data.dtype));
+      return breaks(RuleKind::dtype, "dst is ", trn::name(a.dst.dtype), " but data is ", trn::name(a.data.dtype));
     if (e == Engine::vector) return {};
     if (auto bad = in_space("data", a.data, Space::sbuf)) return bad;
     if (auto bad = in_space("dst", a.dst, Space::psum)) return bad;

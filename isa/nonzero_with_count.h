@@ -38,12 +38,13 @@ struct NonzeroWithCount {
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("src", a.src, s)) return bad;
     if (a.src.partitions() != a.dst.partitions())
-      return illegal("src has ", a.src.partitions(), " partitions but dst has ", a.dst.partitions());
+      return breaks(RuleKind::shape, "src has ", a.src.partitions(), " partitions but dst has ", a.dst.partitions());
     if (a.dst.free_elements() != a.src.free_elements() + 1)
-      return illegal("dst has ", a.dst.free_elements(), " elements per partition, not ", a.src.free_elements() + 1);
-    if (a.dst.dtype != Dtype::int32) return illegal("dst must be int32, not ", trn::name(a.dst.dtype));
+      return breaks(RuleKind::shape, "dst has ", a.dst.free_elements(), " elements per partition, not ",
+                    a.src.free_elements() + 1);
+    if (a.dst.dtype != Dtype::int32) return breaks(RuleKind::dtype, "dst must be int32, not ", trn::name(a.dst.dtype));
     if (a.src.dtype != Dtype::float32 && a.src.dtype != Dtype::int32)
-      return illegal("src must be float32 or int32, not ", trn::name(a.src.dtype));
+      return breaks(RuleKind::dtype, "src must be float32 or int32, not ", trn::name(a.src.dtype));
     return {};
   }
 

@@ -36,11 +36,12 @@ struct QuantizeMx {
     if (auto bad = tile("src", a.src, s)) return bad;
     if (auto bad = mx_pair("dst", a.dst, "dst_scale", a.dst_scale, s, false)) return bad;
     if (a.src.dtype != Dtype::float16 && a.src.dtype != Dtype::bfloat16)
-      return illegal("src must be float16 or bfloat16, not ", trn::name(a.src.dtype));
-    if (a.dst.dtype == Dtype::float4_e2m1fn_x4) return illegal("dst must be of float8, not float4_e2m1fn_x4");
+      return breaks(RuleKind::dtype, "src must be float16 or bfloat16, not ", trn::name(a.src.dtype));
+    if (a.dst.dtype == Dtype::float4_e2m1fn_x4)
+      return breaks(RuleKind::dtype, "dst must be of float8, not float4_e2m1fn_x4");
     if (a.src.partitions() != a.dst.partitions() || a.src.free_elements() != 4 * a.dst.free_elements())
-      return illegal("src is [", a.src.partitions(), ", ", a.src.free_elements(), "], not [", a.dst.partitions(), ", ",
-                     4 * a.dst.free_elements(), "]");
+      return breaks(RuleKind::shape, "src is [", a.src.partitions(), ", ", a.src.free_elements(), "], not [",
+                    a.dst.partitions(), ", ", 4 * a.dst.free_elements(), "]");
     return {};
   }
 

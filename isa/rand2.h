@@ -34,7 +34,7 @@ struct Rand2 {
     for (const auto& [field, bound] : {std::pair{"min", &a.min}, {"max", &a.max}}) {
       if (auto bad = scalar_operand(field, *bound, a.dst.partitions(), s)) return bad;
       if (bound->is_tile() && bound->tile.dtype != Dtype::float32)
-        return illegal(field, " must be float32, not ", trn::name(bound->tile.dtype));
+        return breaks(RuleKind::dtype, field, " must be float32, not ", trn::name(bound->tile.dtype));
     }
     if (!a.min.is_tile() && !a.max.is_tile() && !(a.min.immediate < a.max.immediate))
       return illegal("min must be below max");

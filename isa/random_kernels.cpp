@@ -141,10 +141,11 @@ Verdict rules::random_state(std::string_view field, const Access& a, Engine e, c
     return illegal("Vector's random state can be read and set from trn3 (NeuronCore-v4) on; this machine is ", s.name);
   if (auto bad = tile(field, a, s, read)) return bad;
   if (auto bad = engine_reach(e, {&a})) return bad;
-  if (a.dtype != Dtype::uint32) return illegal(field, " must be uint32, not ", name(a.dtype));
+  if (a.dtype != Dtype::uint32) return breaks(RuleKind::dtype, field, " must be uint32, not ", name(a.dtype));
   const int words = Xorwow::kWords * (e == Engine::vector ? EngineState::kVectorStates : 1);
   if (a.free_elements() != words)
-    return illegal(field, " must have ", words, " elements per partition on ", name(e), ", not ", a.free_elements());
+    return breaks(RuleKind::shape, field, " must have ", words, " elements per partition on ", name(e), ", not ",
+                  a.free_elements());
   return {};
 }
 

@@ -49,13 +49,14 @@ struct RangeSelect {
     if (auto bad = tile("on_true_tile", a.on_true_tile, s)) return bad;
     if (auto bad = same_size("on_true_tile", a.on_true_tile, "dst", a.dst)) return bad;
     if (!is_float(a.on_true_tile.dtype))
-      return illegal("on_true_tile must be of a float dtype, not ", trn::name(a.on_true_tile.dtype));
+      return breaks(RuleKind::dtype, "on_true_tile must be of a float dtype, not ", trn::name(a.on_true_tile.dtype));
     for (const AluOp op : {a.comp_op0, a.comp_op1})
       if (op < AluOp::equal || op > AluOp::less || op == AluOp::not_equal)
         return illegal("comp_op must be equal, less, less_equal, greater or greater_equal, not ", trn::name(op));
     for (const Access* bound : {&a.bound0, &a.bound1}) {
       if (auto bad = column("bound", *bound, a.dst.partitions(), s)) return bad;
-      if (bound->dtype != Dtype::float32) return illegal("bound must be float32, not ", trn::name(bound->dtype));
+      if (bound->dtype != Dtype::float32)
+        return breaks(RuleKind::dtype, "bound must be float32, not ", trn::name(bound->dtype));
     }
     if (a.range_start + a.dst.free_elements() > 1 << 24)
       return illegal("range_start ", a.range_start, " lets indices pass 2^24");

@@ -32,7 +32,8 @@ struct Rng {
       return illegal("gpsimd draws random numbers from trn2 (NeuronCore-v3) on; this machine is ", s.name);
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = engine_reach(e, {&a.dst})) return bad;
-    if (!is_integer(a.dst.dtype)) return illegal("dst must be of an integer dtype, not ", trn::name(a.dst.dtype));
+    if (!is_integer(a.dst.dtype))
+      return breaks(RuleKind::dtype, "dst must be of an integer dtype, not ", trn::name(a.dst.dtype));
     return {};
   }
 

@@ -1,5 +1,7 @@
 #include "isa/rules.h"
 
+#include "memory/overlap.h"
+
 namespace trn::rules {
 
 namespace {
@@ -16,9 +18,9 @@ int start_step(int partitions) { return partitions > 64 ? 128 : partitions > 32 
 Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read, bool dma) {
   if (!a.on_chip()) return illegal(field, " must be a tile in SBUF or PSUM");
   if (a.ndim < 1 || a.ndim > Access::kMaxDims)
-    return illegal(field, " must have 1 to ", Access::kMaxDims, " dims, not ", int{a.ndim});
+    return breaks(RuleKind::shape, field, " must have 1 to ", Access::kMaxDims, " dims, not ", int{a.ndim});
   for (int i = 0; i < a.ndim; ++i)
-    if (a.dims[i].count < 1) return illegal(field, " dim ", i, " has ", a.dims[i].count, " elements");
+    if (a.dims[i].count < 1) return breaks(RuleKind::shape, field, " dim ", i, " has ", a.dims[i].count, " elements");
   const int most = static_cast<int>(s.partitions);
   const int partitions = a.dims[0].count;
   if (partitions > most) return breaks(RuleKind::shape, field, " has ", partitions, " partitions, more than ", most);
@@ -44,11 +46,15 @@ Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read, 
   if (r.begin < 0 || r.end > partition_bytes(a.space, s))
     return breaks(r.begin < 0 ? RuleKind::bounds : RuleKind::capacity, field, " bytes ", r.begin, "..", r.end,
                   " leave its partition of ", partition_bytes(a.space, s));
-  if (!read)
-    for (int i = 1; i < a.ndim; ++i)
-      if (a.dims[i].step == 0 && a.dims[i].count > 1)
-        return breaks(RuleKind::overlap, field, " dim ", i, " has step 0: elements would be written twice");
-  return {};
+  return read ? Verdict{} : written_once(field, a);
+}
+
+Verdict written_once(std::string_view field, const Access& a) {
+  if (!overlaps_itself(a)) return {};
+  for (int i = a.on_chip() ? 1 : 0; i < a.ndim; ++i)
+    if (a.dims[i].step == 0 && a.dims[i].count > 1)
+      return breaks(RuleKind::overlap, field, " dim ", i, " has step 0: elements would be written twice");
+  return breaks(RuleKind::overlap, field, " pattern ", to_string(a), " meets itself: elements would be written twice");
 }
 
 Verdict packed_tile(std::string_view field, Access a, const Spec& s, bool read) {

@@ -35,6 +35,8 @@ Verdict breaks(RuleKind kind, const T&... parts) {
 // that engines can read. `read`: the partition step may be 0 (one partition read by all). `dma`: a DMA engine's side,
 // where any start partition and 64-bit storage dtypes are fine.
 Verdict tile(std::string_view field, const Access& a, const Spec& s, bool read = true, bool dma = false);
+// No byte twice: which of its elements would stay is undefined.
+Verdict written_once(std::string_view field, const Access& a);
 // As tile; four packed elements are a word.
 Verdict packed_tile(std::string_view field, Access a, const Spec& s, bool read = true);
 // A [P, 1] tile or an immediate, for `partitions` partitions.

@@ -77,7 +77,8 @@ void pick_bytes(int size, std::byte* out, const std::byte* data, const int32_t* 
 Verdict rules::predicate(std::string_view field, const Access& a, std::string_view other_field, const Access& other,
                          const Spec& s) {
   if (auto bad = tile(field, a, s)) return bad;
-  if (is_float(a.dtype)) return illegal(field, " must be of an integer or bool dtype, not ", name(a.dtype));
+  if (is_float(a.dtype))
+    return breaks(RuleKind::dtype, field, " must be of an integer or bool dtype, not ", name(a.dtype));
   return same_size(field, a, other_field, other);
 }
 

@@ -43,16 +43,16 @@ struct SelectReduce {
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = predicate("predicate", a.predicate, "dst", a.dst, s)) return bad;
     if (size_of(a.predicate.dtype) > 2)
-      return illegal("predicate must have at most 16 bits, not ", trn::name(a.predicate.dtype));
+      return breaks(RuleKind::dtype, "predicate must have at most 16 bits, not ", trn::name(a.predicate.dtype));
     if (auto bad = tile("on_true", a.on_true, s)) return bad;
     if (auto bad = same_size("on_true", a.on_true, "dst", a.dst)) return bad;
     if (auto bad = not_both_psum("on_true", a.on_true, "predicate", a.predicate)) return bad;
     if (auto bad = scalar_operand("on_false", a.on_false, a.dst.partitions(), s)) return bad;
     const Dtype d = a.on_true.dtype;
     if (d == Dtype::int32 || d == Dtype::uint32 || d == Dtype::tfloat32)
-      return illegal("on_true may not be ", trn::name(d));
+      return breaks(RuleKind::dtype, "on_true may not be ", trn::name(d));
     if (a.reduce_res.present() && !is_float(a.reduce_res.dtype))
-      return illegal("reduce_res must be of a float dtype, not ", trn::name(a.reduce_res.dtype));
+      return breaks(RuleKind::dtype, "reduce_res must be of a float dtype, not ", trn::name(a.reduce_res.dtype));
     if (a.reduce_res.present() && a.reduce_cmd == ReduceCmd::idle)
       return illegal("reduce_res needs reduce_cmd reset_reduce or reduce, not idle");
     using enum ReduceCmd;

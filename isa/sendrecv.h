@@ -45,15 +45,17 @@ struct SendRecv {
     if (auto bad = tile("dst", a.dst, s, false, true)) return bad;
     if (auto bad = same_size("src", a.src, "dst", a.dst)) return bad;
     if (a.src.dtype != a.dst.dtype)
-      return illegal("src is ", trn::name(a.src.dtype), " but dst is ", trn::name(a.dst.dtype));
+      return breaks(RuleKind::dtype, "src is ", trn::name(a.src.dtype), " but dst is ", trn::name(a.dst.dtype));
     if (a.send_to_rank < 0 || a.send_to_rank > 1) return illegal("send_to_rank must be 0 or 1, not ", a.send_to_rank);
     if (a.recv_from_rank != a.send_to_rank)
       return illegal("recv_from_rank ", a.recv_from_rank, " is not send_to_rank ", a.send_to_rank,
                      ": of two cores, each receives from where it sends");
     if (a.dma_engine != DmaEngine::gpsimd_dma) return {};
-    if (e != Engine::gpsimd) return illegal("gpsimd_dma is triggered by the gpsimd engine, not ", trn::name(e));
+    if (e != Engine::gpsimd)
+      return breaks(RuleKind::engine, "gpsimd_dma is triggered by the gpsimd engine, not ", trn::name(e));
     const int64_t most = 256 * size_of(a.src.dtype), have = a.src.free_elements() * size_of(a.src.dtype);
-    if (have > most) return illegal("gpsimd_dma moves at most ", most, " bytes per partition, not ", have);
+    if (have > most)
+      return breaks(RuleKind::shape, "gpsimd_dma moves at most ", most, " bytes per partition, not ", have);
     return {};
   }
   static Cost cost(const Args& a, Engine, const Spec&) {

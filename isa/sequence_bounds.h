@@ -33,12 +33,13 @@ struct SequenceBounds {
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("segment_ids", a.segment_ids, s)) return bad;
     if (a.segment_ids.partitions() != 1 || a.dst.partitions() != 1)
-      return illegal("dst and segment_ids must have 1 partition");
+      return breaks(RuleKind::shape, "dst and segment_ids must have 1 partition");
     if (a.dst.free_elements() != 2 * a.segment_ids.free_elements())
-      return illegal("dst has ", a.dst.free_elements(), " elements, not twice ", a.segment_ids.free_elements());
+      return breaks(RuleKind::shape, "dst has ", a.dst.free_elements(), " elements, not twice ",
+                    a.segment_ids.free_elements());
     for (const Dtype d : {a.dst.dtype, a.segment_ids.dtype})
       if (d != Dtype::float32 && d != Dtype::int32)
-        return illegal("dst and segment_ids must be float32 or int32, not ", trn::name(d));
+        return breaks(RuleKind::dtype, "dst and segment_ids must be float32 or int32, not ", trn::name(d));
     return {};
   }
 

@@ -5,13 +5,6 @@
 namespace trn {
 namespace {
 
-void must_know(const Word& w, const char* what) {
-  if (w.known) return;
-  throw Error(Fault::unmodelled, std::string(what) +
-                                     " depends on a value that register_load reads: the Program's time depends on its "
-                                     "data, so it needs a run that computes too (TRNSIM_MODE=both)");
-}
-
 // Sign- or zero-extended; float32 keeps its bits.
 int32_t word_at(const std::byte* at, Dtype d) {
   int32_t word = 0;
@@ -22,6 +15,13 @@ int32_t word_at(const std::byte* at, Dtype d) {
 }
 
 }  // namespace
+
+void Sequencer::must_know(const Word& w, const char* what) const {
+  if (can_go_on_with(w)) return;
+  throw Error(Fault::unmodelled, std::string(what) +
+                                     " depends on a value that register_load reads: the Program's time depends on its "
+                                     "data, so it needs a run that computes too (TRNSIM_MODE=both)");
+}
 
 void Sequencer::begin_loop(Register counter, Word start, Word stop, int32_t step) {
   must_know(start, "a loop's first value");
@@ -58,7 +58,7 @@ void Sequencer::load(Register dst, const Access& src) {
     return;
   }
   const bool known = loaded_ < log_->size();
-  registers.write(dst, {known ? (*log_)[loaded_++] : 0, known});
+  registers.write(dst, {known ? (*log_)[loaded_++] : stand_in_.value_or(0), known});
 }
 
 void Sequencer::store(const Access& dst, Register src) {

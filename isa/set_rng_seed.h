@@ -28,7 +28,7 @@ struct SetRngSeed {
     if (auto bad = runs_on(engines, e)) return bad;
     if (auto bad = column("src_seeds", a.src_seeds, 1, s)) return bad;
     if (size_of(a.src_seeds.dtype) != 4)
-      return illegal("src_seeds must have 32 bits, not ", trn::name(a.src_seeds.dtype));
+      return breaks(RuleKind::dtype, "src_seeds must have 32 bits, not ", trn::name(a.src_seeds.dtype));
     return {};
   }
 

@@ -34,8 +34,8 @@ struct TensorCopy {
     if (auto bad = packed_tile("src", a.src, s)) return bad;
     if (is_packed(a.dst.dtype) || is_packed(a.src.dtype))
       if (a.dst.dtype != a.src.dtype)
-        return illegal("a packed dtype cannot be cast: src is ", trn::name(a.src.dtype), ", dst ",
-                       trn::name(a.dst.dtype));
+        return breaks(RuleKind::dtype, "a packed dtype cannot be cast: src is ", trn::name(a.src.dtype), ", dst ",
+                      trn::name(a.dst.dtype));
     if (auto bad = same_size("src", a.src, "dst", a.dst)) return bad;
     if (e == Engine::scalar && s.generation < Generation::trn2)
       return illegal("scalar runs tensor_copy from trn2 (NeuronCore-v3) on, activation's copy before; this machine is ",

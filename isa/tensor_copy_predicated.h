@@ -37,13 +37,13 @@ struct TensorCopyPredicated {
     if (auto bad = predicate("predicate", a.predicate, "dst", a.dst, s)) return bad;
     const Dtype w = a.predicate.dtype;
     if (w != Dtype::uint8 && w != Dtype::uint16 && w != Dtype::uint32 && w != Dtype::boolean)
-      return illegal("predicate must be uint8, uint16 or uint32, not ", trn::name(w));
+      return breaks(RuleKind::dtype, "predicate must be uint8, uint16 or uint32, not ", trn::name(w));
     if (!a.src.is_tile()) return {};
     if (auto bad = tile("src", a.src.tile, s)) return bad;
     if (auto bad = same_size("src", a.src.tile, "dst", a.dst)) return bad;
     if (auto bad = not_both_psum("src", a.src.tile, "predicate", a.predicate)) return bad;
     if (a.src.tile.dtype != a.dst.dtype)
-      return illegal("src is ", trn::name(a.src.tile.dtype), " but dst is ", trn::name(a.dst.dtype));
+      return breaks(RuleKind::dtype, "src is ", trn::name(a.src.tile.dtype), " but dst is ", trn::name(a.dst.dtype));
     return {};
   }
 

@@ -37,10 +37,10 @@ struct TensorPartitionReduce {
     if (auto bad = in_space("data", a.data, Space::sbuf)) return bad;
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("data", a.data, s)) return bad;
-    if (a.dst.partitions() != 1) return illegal("dst has ", a.dst.partitions(), " partitions, not 1");
+    if (a.dst.partitions() != 1) return breaks(RuleKind::shape, "dst has ", a.dst.partitions(), " partitions, not 1");
     if (a.dst.free_elements() != a.data.free_elements())
-      return illegal("data has ", a.data.free_elements(), " elements per partition but dst has ",
-                     a.dst.free_elements());
+      return breaks(RuleKind::shape, "data has ", a.data.free_elements(), " elements per partition but dst has ",
+                    a.dst.free_elements());
     const bool known =
         a.op == AluOp::add || a.op == AluOp::maximum || a.op == AluOp::bitwise_or || a.op == AluOp::bitwise_and;
     if (!known) return illegal("op must be add, maximum, bitwise_or or bitwise_and, not ", trn::name(a.op));

@@ -39,10 +39,10 @@ struct TensorReduce {
     if (auto bad = tile("dst", a.dst, s, false)) return bad;
     if (auto bad = tile("data", a.data, s)) return bad;
     if (a.dst.partitions() != a.data.partitions())
-      return illegal("dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
+      return breaks(RuleKind::shape, "dst has ", a.dst.partitions(), " partitions but data has ", a.data.partitions());
     if (a.data.free_elements() % a.dst.free_elements() != 0)
-      return illegal("dst has ", a.dst.free_elements(), " elements per partition, which do not divide data's ",
-                     a.data.free_elements());
+      return breaks(RuleKind::shape, "dst has ", a.dst.free_elements(),
+                    " elements per partition, which do not divide data's ", a.data.free_elements());
     if (auto bad = reduction("op", a.op, {a.dst.dtype, a.data.dtype})) return bad;
     if (a.negate && info(a.op).is_bitvec) return illegal("negate needs an arithmetic operator, not ", trn::name(a.op));
     return {};

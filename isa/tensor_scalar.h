@@ -53,14 +53,14 @@ struct TensorScalar {
                      " must both be bitvec or both arithmetic");
     const auto on_gpsimd = [](AluOp op) { return op == AluOp::rsqrt || op == AluOp::power; };
     if (e == Engine::gpsimd && !on_gpsimd(a.op0) && !on_gpsimd(a.op1))
-      return illegal("gpsimd runs tensor_scalar for rsqrt (and power) only, not ", trn::name(a.op0), " then ",
-                     trn::name(a.op1));
+      return breaks(RuleKind::engine, "gpsimd runs tensor_scalar for rsqrt (and power) only, not ", trn::name(a.op0),
+                    " then ", trn::name(a.op1));
     const bool plain = !a.reverse0 && !a.reverse1 &&
                        ((a.op0 == AluOp::multiply && (a.op1 == AluOp::add || a.op1 == AluOp::bypass)) ||
                         (a.op0 == AluOp::add && a.op1 == AluOp::bypass));
     if (e == Engine::scalar && !plain)
-      return illegal("scalar runs only multiply then add, multiply, or add, not ", trn::name(a.op0), " then ",
-                     trn::name(a.op1));
+      return breaks(RuleKind::engine, "scalar runs only multiply then add, multiply, or add, not ", trn::name(a.op0),
+                    " then ", trn::name(a.op1));
     if (e == Engine::scalar && s.generation < Generation::trn2)
       return illegal("scalar runs tensor_scalar from trn2 (NeuronCore-v3) on; this machine is ", s.name);
     return {};

@@ -43,7 +43,8 @@ struct TensorScalarCumulative {
     if (auto bad = tile("src", a.src, s)) return bad;
     if (auto bad = same_size("src", a.src, "dst", a.dst)) return bad;
     for (const Dtype d : {a.dst.dtype, a.src.dtype})
-      if (d == Dtype::int32 || d == Dtype::uint32) return illegal("dst and src may not be ", trn::name(d));
+      if (d == Dtype::int32 || d == Dtype::uint32)
+        return breaks(RuleKind::dtype, "dst and src may not be ", trn::name(d));
     if (auto bad = scalar_operand("imm0", a.imm0, a.dst.partitions(), s)) return bad;
     if (auto bad = scalar_operand("imm1", a.imm1, a.dst.partitions(), s)) return bad;
     if (auto bad = alu_with_scalar("op0", a.op0, "imm0", a.imm0, e, a.dst.dtype, a.src.dtype)) return bad;

@@ -43,19 +43,22 @@ struct Topk {
     for (const auto& [field, t, dtype] : tiles) {
       if (auto bad = in_space(field, *t, Space::sbuf)) return bad;
       if (auto bad = tile(field, *t, s, t == &a.src)) return bad;
-      if (t->dtype != dtype) return illegal(field, " must be ", trn::name(dtype), ", not ", trn::name(t->dtype));
+      if (t->dtype != dtype)
+        return breaks(RuleKind::dtype, field, " must be ", trn::name(dtype), ", not ", trn::name(t->dtype));
       if (t->partitions() != a.src.partitions())
-        return illegal(field, " has ", t->partitions(), " partitions but src has ", a.src.partitions());
+        return breaks(RuleKind::shape, field, " has ", t->partitions(), " partitions but src has ", a.src.partitions());
     }
     if (a.src.partitions() % 16 != 0)
-      return illegal("src has ", a.src.partitions(), " partitions, not a multiple of 16");
+      return breaks(RuleKind::shape, "src has ", a.src.partitions(), " partitions, not a multiple of 16");
     if (a.n < 8 || a.n >= 65536) return illegal("n must be from 8 to 65535, not ", a.n);
     const int64_t k = a.val_dst.free_elements();
     if (a.idx_dst.free_elements() != k)
-      return illegal("idx_dst has ", a.idx_dst.free_elements(), " elements per partition but val_dst has ", k);
+      return breaks(RuleKind::shape, "idx_dst has ", a.idx_dst.free_elements(),
+                    " elements per partition but val_dst has ", k);
     if (k >= 32768 || k > a.n) return illegal("K is ", k, "; it must be at most n, ", a.n, ", and 32767");
     if (a.src.free_elements() < (a.n + 15) / 16)
-      return illegal("src has ", a.src.free_elements(), " columns; n = ", a.n, " needs ", (a.n + 15) / 16);
+      return breaks(RuleKind::shape, "src has ", a.src.free_elements(), " columns; n = ", a.n, " needs ",
+                    (a.n + 15) / 16);
     return {};
   }
 

@@ -26,8 +26,13 @@ class Writer : public Walker {
     label_args_ = out.push_args(Label::Args{});
   }
 
-  void issue(uint32_t, uint32_t index, const void* args, std::span<const Wait> waits) override {
+  void issue(uint32_t stream, uint32_t index, const void* args, std::span<const Wait> waits) override {
     add(index, p_.instructions[index].update, waits, args);
+    result.placed_by_data.back() = walk_->placed_by_data(stream);
+  }
+  void run(Walk walk) {
+    walk_ = &walk;
+    walk.run();
   }
 
   void meet(const Side& core0, const Side& core1) override {
@@ -68,8 +73,7 @@ class Writer : public Walker {
     Instruction i = p_.instructions[index];
     if (args != p_.raw_args(i)) {
       const auto* words = static_cast<const uint64_t*>(args);
-      i.args = static_cast<uint32_t>(out.words.size());
-      out.words.insert(out.words.end(), words, words + (row(i).args_bytes + 7) / 8);
+      i.args = out.pool.place({words, (row(i).args_bytes + 7) / 8}, out.words);
       if (out.words.size() > kMostUnrolledWords)
         throw Error(Fault::unsupported, "a run of this Program has more operands placed by registers than can be held",
                     p_.name);
@@ -80,6 +84,7 @@ class Writer : public Walker {
     out.waits.insert(out.waits.end(), waits.begin(), waits.end());
     result.origin.push_back(index);
     result.added.push_back(false);
+    result.placed_by_data.push_back(false);
     return out.instructions.emplace_back(i);
   }
 
@@ -91,6 +96,7 @@ class Writer : public Walker {
   }
 
   const Program& p_;
+  const Walk* walk_ = nullptr;
   uint32_t semaphores_ = 0;
   uint32_t label_args_ = 0;
   std::map<std::pair<uint16_t, int32_t>, Meeting> meetings_;
@@ -98,11 +104,23 @@ class Writer : public Walker {
 
 }  // namespace
 
-Unrolled unroll(const Program& p, const Spec& s, const Loads& loads, uint64_t most) {
+namespace {
+
+Unrolled written(const Program& p, const Spec& s, Loads loads, const Walk::Options& options) {
   Writer writer(p);
-  Loads replayed = loads;
-  Walk(p, s, writer, replayed, {.most_steps = most}).run();
+  writer.run(Walk(p, s, writer, loads, options));
   return std::move(writer.result);
+}
+
+}  // namespace
+
+Unrolled unroll(const Program& p, const Spec& s, const Loads& loads, uint64_t most) {
+  return written(p, s, loads, {.most_steps = most});
+}
+
+Unrolled unroll_beginning(const Program& p, const Spec& s, const Loads& loads, uint64_t most) {
+  constexpr uint64_t kTurn = 64;
+  return written(p, s, loads, {.most_steps = most, .turn = kTurn, .may_end_early = true});
 }
 
 }  // namespace trn

@@ -15,15 +15,19 @@ struct Unrolled {
   // By instruction: which of the original Program it is, and whether it is one of the added labels.
   std::vector<uint32_t> origin;
   std::vector<bool> added;
+  std::vector<bool> placed_by_data;  // operands of it, by words that `loads` did not have
 };
 
 // What one run may come to before it counts as endless: its straight line is held in memory, about 35 bytes each.
 inline constexpr uint64_t kMostUnrolled = 1 << 26;
-// Words for the arguments that registers place, which each instruction has for itself.
+// Words for the arguments that registers place.
 inline constexpr size_t kMostUnrolledWords = size_t{1} << 29;
 
 // `loads` are what register_load reads; beyond them words are unknown. Throws as Walk::run() does, and
 // trn::Error(unsupported) where the arguments take more than kMostUnrolledWords.
 Unrolled unroll(const Program& p, const Spec& s, const Loads& loads, uint64_t most = kMostUnrolled);
+
+// The first `most` instructions of one run, its engines taking turns.
+Unrolled unroll_beginning(const Program& p, const Spec& s, const Loads& loads, uint64_t most);
 
 }  // namespace trn

@@ -4,11 +4,22 @@
 
 namespace trn {
 
+Complaint complaint_of(const Error& e) {
+  constexpr std::pair<std::string_view, RuleKind> kKinds[] = {{kDeadlock, RuleKind::deadlock},
+                                                              {kUnderflow, RuleKind::semaphore_underflow},
+                                                              {kIndexOutOfBounds, RuleKind::bounds}};
+  Complaint c{e.fault(), e.rule() + "; " + e.context()};
+  for (const auto& [beginning, kind] : kKinds)
+    if (e.rule().starts_with(beginning)) c.kind = kind;
+  return c;
+}
+
 Walk::Walk(const Program& p, const Spec& s, Walker& walker, Loads& loads, const Options& options)
     : p_(p), spec_(s), walker_(walker), options_(options), streams_(streams(p)) {
   loads.of_stream.resize(streams_.size());
   for (size_t i = 0; i < streams_.size(); ++i)
-    engines_.push_back({Sequencer(p, streams_[i], options.memory[i / kEngines], loads.of_stream[i]), {}, {}});
+    engines_.push_back(
+        {Sequencer(p, streams_[i], options.memory[i / kEngines], loads.of_stream[i], loads.stand_in), {}, {}});
   size_t semaphores = 0;
   for (const Instruction& in : p.instructions) {
     if (in.update != Instruction::kNoUpdate) semaphores = std::max<size_t>(semaphores, in.update + 1);
@@ -22,10 +33,14 @@ void Walk::run() {
   for (bool any = true; any;) {
     any = false;
     for (uint32_t s = 0; s < engines_.size(); ++s)
-      while (!engines_[s].sequencer.done() && go_on(s)) any = true;
+      for (uint64_t n = 0; n < options_.turn && !engines_[s].sequencer.done(); ++n) {
+        if (options_.may_end_early && steps_ >= options_.most_steps) return;
+        if (!go_on(s)) break;
+        any = true;
+      }
   }
   for (const Waiting& w : engines_)
-    if (!w.sequencer.done()) deadlock();
+    if (!w.sequencer.done()) stuck();
 }
 
 // Issues the stream's next instruction; false if it must wait.
@@ -55,7 +70,8 @@ bool Walk::met(Waiting& w, const Instruction& i) {
     int64_t threshold = wait.value;
     if (wait.is_dynamic()) {
       const Word word = w.sequencer.registers.read(wait.reg);
-      if (!word.known) throw Error(Fault::unmodelled, "a wait's count depends on a value that register_load reads");
+      if (!w.sequencer.can_go_on_with(word))
+        throw Error(Fault::unmodelled, "a wait's count depends on a value that register_load reads");
       threshold += int64_t{wait.per} * word.value;
     }
     if (threshold > 0 && semaphores_[wait.semaphore] < static_cast<uint64_t>(threshold)) return false;
@@ -118,8 +134,17 @@ void Walk::count_step(const Instruction& i) {
                                       " engine does not end");
 }
 
-void Walk::deadlock() const {
-  std::string text;
+// By an engine that has not come to its end; a loop or branch may lead it back, so all of its stream counts.
+bool Walk::may_be_posted(uint16_t semaphore) const {
+  return std::any_of(engines_.begin(), engines_.end(), [&](const Waiting& w) {
+    const auto& all = w.sequencer.stream().instructions;
+    return !w.sequencer.done() &&
+           std::any_of(all.begin(), all.end(), [&](uint32_t i) { return p_.instructions[i].update == semaphore; });
+  });
+}
+
+void Walk::stuck() const {
+  std::string text, lacking;
   for (const Waiting& w : engines_) {
     if (w.sequencer.done()) continue;
     const uint32_t index = w.sequencer.index();
@@ -131,12 +156,14 @@ void Walk::deadlock() const {
       const int64_t least =
           wait.value + (wait.is_dynamic() ? int64_t{wait.per} * w.sequencer.registers.read(wait.reg).value : 0);
       const uint64_t now = semaphores_[wait.semaphore];
-      if (least > 0 && now < static_cast<uint64_t>(least))
-        text += " S[" + std::to_string(wait.semaphore) + "]>=" + std::to_string(least) + " (is " + std::to_string(now) +
-                ")";
+      if (least <= 0 || now >= static_cast<uint64_t>(least)) continue;
+      const std::string semaphore = "S[" + std::to_string(wait.semaphore) + "]";
+      text += " " + semaphore + ">=" + std::to_string(least) + " (is " + std::to_string(now) + ")";
+      if (lacking.empty() && !may_be_posted(wait.semaphore)) lacking = semaphore;
     }
   }
-  throw Error(Fault::undefined, "deadlock: no instruction can start", text);
+  if (lacking.empty()) throw Error(Fault::undefined, std::string(kDeadlock) + ": no instruction can start", text);
+  throw Error(Fault::undefined, std::string(kUnderflow) + ": nothing is left that posts " + lacking, text);
 }
 
 }  // namespace trn

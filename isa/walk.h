@@ -25,15 +25,22 @@ class Walker {
   virtual void meet(const Side& core0, const Side& core1) = 0;
 };
 
+// How the errors of a run begin that are told apart by more than their fault.
+inline constexpr std::string_view kDeadlock = "deadlock", kUnderflow = "semaphore underflow";
+// The error of a run as a broken rule.
+Complaint complaint_of(const Error& e);
+
 // Goes through a Program with control flow as its engines would: each sequencer on its own, held up by its semaphores
 // alone. One engine after the other goes on as far as it can, in the order of streams; instructions complete at once.
-// So the order is a legal one and always the same.
+// So the order is a legal one and always the same, as it is where they take turns.
 class Walk {
  public:
   struct Options {
     uint64_t most_steps = kMostSteps;
     std::array<const CoreMemory*, 2> memory{};  // by core, to load and store words; null: `loads` are replayed
     const std::atomic<bool>* cancelled = nullptr;
+    uint64_t turn = UINT64_MAX;  // instructions that an engine issues before the next one has its turn
+    bool may_end_early = false;  // after most_steps, instead of being endless
   };
   // What one launch may issue before it counts as an endless loop. A real NeuronCore would be busy for seconds.
   static constexpr uint64_t kMostSteps = 100'000'000;
@@ -41,10 +48,15 @@ class Walk {
   // `loads` is filled in where there is memory. The Program must have passed check(), or be on its way through it.
   Walk(const Program& p, const Spec& s, Walker& walker, Loads& loads, const Options& options);
   // Throws trn::Error: illegal where a register places an operand outside its memory (kIndexOutOfBounds) or breaks a
-  // rule of its card; undefined for a deadlock, an endless loop, an interruption or an unset register; unmodelled
-  // where it must know a word that `loads` does not have; whatever `walker` throws.
+  // rule of its card; undefined for waits that are never met (kDeadlock, kUnderflow), an endless loop, an interruption
+  // or an unset register; unmodelled where it must know a word that `loads` does not have; whatever `walker` throws.
   void run();
   uint64_t steps() const { return steps_; }
+  // Does data place operands of the instruction that is told of now?
+  bool placed_by_data(uint32_t stream) const {
+    const Sequencer& q = engines_[stream].sequencer;
+    return !q.registers.knows(placed_by_[q.index()]);
+  }
 
  private:
   struct Waiting {
@@ -60,7 +72,8 @@ class Walk {
   bool meet(uint32_t stream, const Instruction& i);
   void complete(uint32_t stream, const Instruction& i);
   void count_step(const Instruction& i);
-  [[noreturn]] void deadlock() const;
+  bool may_be_posted(uint16_t semaphore) const;
+  [[noreturn]] void stuck() const;
 
   const Program& p_;
   const Spec& spec_;

@@ -18,7 +18,7 @@ Footprints::Memory Footprints::add_spread(int64_t bytes, int64_t writes, int64_t
 bool Footprints::meet(const Record& r, const Record& use) {
   if (r.end <= use.begin || use.end <= r.begin || r.partition_end <= use.partition || use.partition_end <= r.partition)
     return false;
-  return (r.dense && use.dense) || !r.access || !use.access || overlaps(Walk(*r.access), Walk(*use.access));
+  return (r.dense && use.dense) || !r.access || !use.access || overlaps(ByteWalk(*r.access), ByteWalk(*use.access));
 }
 
 // Cuts off what the write replaces; true if nothing remains.

@@ -60,7 +60,7 @@ class Footprints {
   void insert(uint32_t& head, const Record& r);
   // visit(begin, end, dense) for the parts of an on-chip pattern that stand far apart.
   template <class Visit>
-  static void for_each_row(const Walk& w, Visit&& visit);
+  static void for_each_row(const ByteWalk& w, Visit&& visit);
   template <class Found>
   void scan(uint32_t& head, const Record& use, bool written, bool was_written, Found& found);
 
@@ -70,7 +70,7 @@ class Footprints {
 };
 
 template <class Visit>
-void Footprints::for_each_row(const Walk& w, Visit&& visit) {
+void Footprints::for_each_row(const ByteWalk& w, Visit&& visit) {
   constexpr int64_t kRow = 1024;  // a step of so many bytes: what it repeats is entered row by row
   constexpr int64_t kMostRows = 64;
   const ByteRange r = w.range();
@@ -79,7 +79,7 @@ void Footprints::for_each_row(const Walk& w, Visit&& visit) {
     if (std::abs(w.step[i]) > std::abs(w.step[outer])) outer = i;
   if (w.dims == 0 || std::abs(w.step[outer]) < kRow || w.count[outer] > kMostRows || w.is_dense())
     return visit(r.begin, r.end, w.is_dense());
-  Walk row = w;
+  ByteWalk row = w;
   row.step[outer] = w.step[w.dims - 1];
   row.count[outer] = w.count[w.dims - 1];
   --row.dims;
@@ -148,7 +148,7 @@ void Footprints::touch(const Memory& m, const Access& a, bool written, uint32_t 
     }
   };
   if (whole) return enter(0, m.count * m.grain, false);
-  const Walk walk(a);
+  const ByteWalk walk(a);
   if (a.on_chip()) return for_each_row(walk, enter);
   const ByteRange r = walk.range();
   enter(r.begin, r.end, walk.is_dense());

@@ -5,7 +5,7 @@
 
 namespace trn {
 
-Walk::Walk(const Access& a) : offset(a.offset), element(size_of(a.dtype)) {
+ByteWalk::ByteWalk(const Access& a) : offset(a.offset), element(size_of(a.dtype)) {
   for (int i = a.on_chip() ? 1 : 0; i < a.ndim; ++i) {
     if (a.dims[i].count <= 1 || a.dims[i].step == 0) continue;
     step[dims] = a.dims[i].step * element;
@@ -13,13 +13,13 @@ Walk::Walk(const Access& a) : offset(a.offset), element(size_of(a.dtype)) {
   }
 }
 
-ByteRange Walk::range() const {
+ByteRange ByteWalk::range() const {
   ByteRange r{offset, offset + element};
   for (int i = 0; i < dims; ++i) (step[i] < 0 ? r.begin : r.end) += step[i] * (count[i] - 1);
   return r;
 }
 
-bool Walk::take_rows(int64_t pitch, int64_t& first, int64_t& last) {
+bool ByteWalk::take_rows(int64_t pitch, int64_t& first, int64_t& last) {
   first = last = 0;
   int kept = 0;
   for (int i = 0; i < dims; ++i) {
@@ -39,7 +39,7 @@ bool Walk::take_rows(int64_t pitch, int64_t& first, int64_t& last) {
   return r.end - row * pitch <= pitch;
 }
 
-bool Walk::is_dense() const {
+bool ByteWalk::is_dense() const {
   int64_t reach = element;
   for (int found = 0; found < dims; ++found) {
     int next = 0;
@@ -50,12 +50,12 @@ bool Walk::is_dense() const {
   return true;
 }
 
-bool overlaps(Walk a, Walk b) {
+bool overlaps(ByteWalk a, ByteWalk b) {
   for (;;) {
     const ByteRange ra = a.range(), rb = b.range();
     if (ra.end <= rb.begin || rb.end <= ra.begin) return false;
     int64_t pitch = 0;
-    for (const Walk* w : {&a, &b})
+    for (const ByteWalk* w : {&a, &b})
       for (int i = 0; i < w->dims; ++i) pitch = std::max(pitch, std::abs(w->step[i]));
     if (pitch == 0) return true;
     int64_t a0, a1, b0, b1;
@@ -67,10 +67,34 @@ bool overlaps(Walk a, Walk b) {
 
 bool overlaps(const Access& a, const Access& b) {
   const Partitions pa = partitions_of(a), pb = partitions_of(b);
-  return pa.begin < pb.end && pb.begin < pa.end && overlaps(Walk(a), Walk(b));
+  return pa.begin < pb.end && pb.begin < pa.end && overlaps(ByteWalk(a), ByteWalk(b));
 }
 
-bool is_dense(const Access& a) { return Walk(a).is_dense(); }
+bool overlaps_itself(const Access& a) {
+  for (int i = a.on_chip() ? 1 : 0; i < a.ndim; ++i)
+    if (a.dims[i].step == 0 && a.dims[i].count > 1) return true;
+  const ByteWalk w(a);
+  std::array<int, Access::kMaxDims> order{};
+  for (int i = 0; i < w.dims; ++i) order[static_cast<size_t>(i)] = i;
+  std::sort(order.begin(), order.begin() + w.dims,
+            [&](int x, int y) { return std::abs(w.step[x]) < std::abs(w.step[y]); });
+  int64_t reach = w.element;
+  bool nested = true;  // each dim steps over all that the smaller ones reach
+  for (int i = 0; i < w.dims; ++i) {
+    const auto dim = static_cast<size_t>(order[static_cast<size_t>(i)]);
+    nested = nested && std::abs(w.step[dim]) >= reach;
+    reach += std::abs(w.step[dim]) * (w.count[dim] - 1);
+  }
+  if (nested) return false;
+  std::vector<ByteRange> runs;
+  if (!byte_runs(a, runs)) return false;
+  int64_t bytes = w.element;
+  for (int i = 0; i < w.dims; ++i) bytes *= w.count[i];
+  for (const ByteRange& r : runs) bytes -= r.end - r.begin;
+  return bytes > 0;
+}
+
+bool is_dense(const Access& a) { return ByteWalk(a).is_dense(); }
 
 Partitions partitions_of(const Access& a) {
   if (!a.on_chip()) return {0, 1};
@@ -78,7 +102,7 @@ Partitions partitions_of(const Access& a) {
 }
 
 bool byte_runs(const Access& a, std::vector<ByteRange>& runs, size_t most) {
-  Walk w(a);
+  ByteWalk w(a);
   for (int i = 0; i < w.dims; ++i) {  // rising steps from the lowest byte, the smallest first
     if (w.step[i] < 0) {
       w.offset += w.step[i] * (w.count[i] - 1);
@@ -133,7 +157,7 @@ std::optional<CommonBytes> common_bytes(const Access& a, const Access& b) {
   CommonBytes common{{std::max(pa.begin, pb.begin), std::min(pa.end, pb.end)}, {0, 0}, 0};
   std::vector<ByteRange> ra, rb;
   if (!byte_runs(a, ra) || !byte_runs(b, rb)) {  // too fine to list: the ranges' intersection
-    const ByteRange x = Walk(a).range(), y = Walk(b).range();
+    const ByteRange x = ByteWalk(a).range(), y = ByteWalk(b).range();
     common.first = {std::max(x.begin, y.begin), std::min(x.end, y.end)};
     common.bytes = common.first.end - common.first.begin;
     return common;

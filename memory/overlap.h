@@ -7,14 +7,14 @@
 namespace trn {
 
 // Byte steps of an operand's dims that move (on chip: inside one partition), with its offset.
-struct Walk {
+struct ByteWalk {
   std::array<int64_t, Access::kMaxDims> step;
   std::array<int64_t, Access::kMaxDims> count;
   int dims = 0;
   int64_t offset;
   int64_t element;
 
-  explicit Walk(const Access& a);
+  explicit ByteWalk(const Access& a);
   ByteRange range() const;
   // No hole between the first and the last byte.
   bool is_dense() const;
@@ -27,7 +27,10 @@ struct Walk {
 // rows of another, which is what tiles of tensors are; otherwise may say true for disjoint ones.
 bool overlaps(const Access& a, const Access& b);
 // The same inside one partition.
-bool overlaps(Walk a, Walk b);
+bool overlaps(ByteWalk a, ByteWalk b);
+
+// True when two of an operand's own elements share a byte (on chip: of one partition).
+bool overlaps_itself(const Access& a);
 
 // True when the free dims (on chip) or all dims (hbm) leave no hole between the first and the last byte.
 bool is_dense(const Access& a);

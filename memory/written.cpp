@@ -28,8 +28,14 @@ bool WrittenBytes::covers(const ByteRange& r, const Mask& m) {
 
 void WrittenBytes::add(const Access& a) {
   const Mask m = mask_of(a);
-  const ByteRange range = Walk(a).range();
+  const ByteRange range = ByteWalk(a).range();
   if (covers(range, m)) return;
+  if ((intervals_.empty() || intervals_.back().end < range.begin) && ByteWalk(a).is_dense()) {
+    constexpr size_t kFew = 8;
+    if (intervals_.empty()) intervals_.reserve(kFew);
+    intervals_.push_back({range.begin, range.end, m});
+    return;
+  }
   if (!byte_runs(a, runs_)) runs_.assign(1, range);  // too fine to tell: nothing is reported that was perhaps written
   // Intervals from the one that touches the first run to the one that touches the last are merged with the runs.
   const auto first = std::partition_point(intervals_.begin(), intervals_.end(),
@@ -74,7 +80,7 @@ void WrittenBytes::add(const Access& a) {
 
 std::optional<CommonBytes> WrittenBytes::missing(const Access& a) {
   const Mask m = mask_of(a);
-  if (covers(Walk(a).range(), m) || !byte_runs(a, runs_)) return {};
+  if (covers(ByteWalk(a).range(), m) || !byte_runs(a, runs_)) return {};
   std::optional<CommonBytes> found;
   const auto lack = [&](int64_t begin, int64_t end, uint64_t low, uint64_t high) {
     if (begin >= end || (low == 0 && high == 0)) return;

@@ -12,6 +12,7 @@ namespace trn {
 class WrittenBytes {
  public:
   void add(const Access& a);
+  bool empty() const { return intervals_.empty(); }
   // The first bytes of `a` that were never written, or nothing.
   std::optional<CommonBytes> missing(const Access& a);
 

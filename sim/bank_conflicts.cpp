@@ -14,10 +14,10 @@ namespace {
 // still drains it. Their bytes differ; where they do not, it is a race.
 class BankConflicts {
  public:
-  BankConflicts(const Program& p, const Streams& streams, const Spec& s, size_t most)
+  BankConflicts(const Program& p, Order& order, const Spec& s, size_t most)
       : p_(p),
-        streams_(streams),
-        order_(p, streams),
+        streams_(order.streams()),
+        order_(order),
         bank_(static_cast<int64_t>(s.psum_partition_bytes / s.psum_banks)),
         most_(most) {
     for (int core = 0; core < p.cores; ++core)
@@ -25,6 +25,7 @@ class BankConflicts {
   }
 
   Findings find() {
+    order_.restart();
     for (uint32_t i = 0; i < p_.instructions.size() && found_.size() < most_; ++i) {
       order_.next();
       const AccessList list = accesses(p_, p_.instructions[i]);
@@ -55,14 +56,14 @@ class BankConflicts {
     const Streams::Place &e = streams_.of(earlier), &now = streams_.of(i);
     if (e.issuer == now.issuer || order_.is_over(earlier, was_written)) return;
     if (is_race(earlier, i) || !reported_.insert({e.issuer, now.issuer, bank}).second) return;
-    found_.push_back({.kind = RuleKind::bank_conflict,
-                      .fault = Fault::unpredictable,
-                      .rule = who(p_, i) + " may meet " + who(p_, earlier) + " in PSUM bank " + std::to_string(bank) +
-                              ": both slow down",
-                      .instruction = i,
-                      .other = earlier,
-                      .notes = {"missing: another bank for one of the two, or a wait"},
-                      .advice = true});
+    found_.push_back(
+        {.kind = RuleKind::bank_conflict,
+         .fault = Fault::unpredictable,
+         .rule = who(i) + " may meet " + who(earlier) + " in PSUM bank " + std::to_string(bank) + ": both slow down",
+         .instruction = i,
+         .other = earlier,
+         .notes = {"missing: another bank for one of the two, or a wait"},
+         .advice = true});
   }
 
   bool is_race(uint32_t earlier, uint32_t i) const {
@@ -77,7 +78,7 @@ class BankConflicts {
 
   const Program& p_;
   const Streams& streams_;
-  Order order_;
+  Order& order_;
   int64_t bank_;
   size_t most_;
   Footprints used_;
@@ -87,19 +88,27 @@ class BankConflicts {
   Findings found_;
 };
 
-bool uses_psum(const Program& p) {
-  return std::any_of(p.instructions.begin(), p.instructions.end(), [&](const Instruction& in) {
+// Do two engines of one core use PSUM?
+bool can_meet(const Program& p) {
+  std::array<const Instruction*, 2> first{};
+  for (const Instruction& in : p.instructions) {
+    if (row(in).is_dma) continue;
     const AccessList list = accesses(p, in);
-    return std::any_of(list.access.begin(), list.access.begin() + list.count,
-                       [](const Access* a) { return a->space == Space::psum; });
-  });
+    if (std::none_of(list.access.begin(), list.access.begin() + list.count,
+                     [](const Access* a) { return a->space == Space::psum; }))
+      continue;
+    const Instruction*& user = first[in.core];
+    if (!user) user = &in;
+    if (user->engine != in.engine) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-Findings find_bank_conflicts(const Program& p, const Streams& streams, const Spec& s, size_t most) {
-  if (!uses_psum(p)) return {};
-  return BankConflicts(p, streams, s, most).find();
+Findings find_bank_conflicts(const Program& p, Order& order, const Spec& s, size_t most) {
+  if (!can_meet(p)) return {};
+  return BankConflicts(p, order, s, most).find();
 }
 
 }  // namespace trn

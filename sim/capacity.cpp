@@ -29,14 +29,15 @@ bool always_fit(const Program& p, const Spec& s) {
 
 }  // namespace
 
-Findings find_full_queues(const Program& p, const Streams& streams, const Spec& s, size_t most) {
+Findings find_full_queues(const Program& p, Order& order, const Spec& s, size_t most) {
   if (always_fit(p, s)) return {};
   struct Ring {
     std::vector<int64_t> until;  // descriptors of the transfers up to each, from 0
   };
   Findings found;
   const auto capacity = static_cast<int64_t>(s.dma_ring_descriptors);
-  Order order(p, streams);
+  const Streams& streams = order.streams();
+  order.restart();
   std::vector<Ring> rings(static_cast<size_t>(streams.completers()), Ring{{0}});
   std::vector<std::vector<uint16_t>> feeders(p.cores * static_cast<size_t>(s.dma_queues));
   for (uint32_t i = 0; i < p.instructions.size() && found.size() < most; ++i) {
@@ -58,7 +59,7 @@ Findings find_full_queues(const Program& p, const Streams& streams, const Spec& 
     found.push_back(
         {.kind = RuleKind::queue_overflow,
          .fault = Fault::undefined,
-         .rule = who(p, i) + " brings its queue to " + std::to_string(outstanding) +
+         .rule = who(i) + " brings its queue to " + std::to_string(outstanding) +
                  " descriptors in an engine's ring, which holds " + std::to_string(capacity),
          .instruction = i,
          .notes = {"missing: a wait for earlier transfers of the queue, or rows of more consecutive bytes"}});
@@ -77,9 +78,8 @@ Findings find_reserved_memory(const Program& p, const Spec& s, size_t most) {
       if (list.access[k]->space != Space::sbuf || r.end <= usable) continue;
       return {{.kind = RuleKind::capacity,
                .fault = Fault::unpredictable,
-               .rule = who(p, i) + " uses SBUF bytes up to " + std::to_string(r.end) +
-                       " of each partition; those from " + std::to_string(usable) +
-                       " on are believed to be the system's",
+               .rule = who(i) + " uses SBUF bytes up to " + std::to_string(r.end) + " of each partition; those from " +
+                       std::to_string(usable) + " on are believed to be the system's",
                .instruction = i,
                .notes = {"operand " + to_string(*list.access[k])},
                .advice = true}};

@@ -54,12 +54,19 @@ std::string labelled(std::string_view label, const Program& p, uint32_t instruct
   return text;
 }
 
+// " tensor_copy (vector)"
+std::string name_of(const Program& p, const Instruction& in) {
+  std::string text = " " + std::string(row(in).name) + " (";
+  if (p.cores > 1) text += "core " + std::to_string(in.core) + ", ";
+  return text + (row(in).is_dma ? "DMA queue " + std::to_string(in.queue) : std::string(name(in.engine))) + ")";
+}
+
 std::vector<std::string> details(const Finding& f, const Program& p) {
   std::vector<std::string> lines;
   if (f.other != Finding::kNobody) lines.push_back(labelled("earlier", p, f.other));
   if (f.instruction != Finding::kNobody)
     lines.push_back(labelled(f.other != Finding::kNobody ? "later" : "at", p, f.instruction));
-  lines.insert(lines.end(), f.notes.begin(), f.notes.end());
+  for (const Sentence& note : f.notes) lines.push_back(note.in(p));
   lines.push_back("see " + std::string(documentation(f.kind)));
   return lines;
 }
@@ -69,11 +76,36 @@ std::vector<std::string> details(const Finding& f, const Program& p) {
 std::string_view name(RuleKind k) { return kKinds[static_cast<size_t>(k)].name; }
 std::string_view documentation(RuleKind k) { return kKinds[static_cast<size_t>(k)].page; }
 
-std::string who(const Program& p, uint32_t i) {
-  const Instruction& in = p.instructions[i];
-  std::string text = "#" + std::to_string(i) + " " + std::string(row(in).name) + " (";
-  if (p.cores > 1) text += "core " + std::to_string(in.core) + ", ";
-  return text + (row(in).is_dma ? "DMA queue " + std::to_string(in.queue) : std::string(name(in.engine))) + ")";
+Sentence who(uint32_t instruction) { return {instruction, true}; }
+Sentence mention(uint32_t instruction) { return {instruction, false}; }
+
+Sentence operator+(Sentence a, const Sentence& b) {
+  for (const Sentence::Mention& m : b.mentions_) a.mentions_.push_back({a.text_.size() + m.at, m.instruction, m.named});
+  a.text_ += b.text_;
+  return a;
+}
+
+void Sentence::renumber(std::span<const uint32_t> origin) {
+  for (Mention& m : mentions_) m.instruction = origin[m.instruction];
+}
+
+std::string Sentence::in(const Program& p) const {
+  std::string out;
+  size_t at = 0;
+  for (const Mention& m : mentions_) {
+    out.append(text_, at, m.at - at);
+    at = m.at;
+    out += "#" + std::to_string(m.instruction);
+    if (m.named) out += name_of(p, p.instructions[m.instruction]);
+  }
+  return out.append(text_, at);
+}
+
+void Finding::renumber(std::span<const uint32_t> origin) {
+  rule.renumber(origin);
+  for (Sentence& note : notes) note.renumber(origin);
+  for (uint32_t* i : {&instruction, &other})
+    if (*i != kNobody) *i = origin[*i];
 }
 
 std::string describe(const Access& a, const CommonBytes& c, const Program& p) {
@@ -87,7 +119,7 @@ std::string describe(const Access& a, const CommonBytes& c, const Program& p) {
 }
 
 std::string explain(const Finding& f, const Program& p) {
-  std::string text = (f.advice ? "advice, " : "") + std::string(name(f.kind)) + ": " + f.rule + '\n';
+  std::string text = (f.advice ? "advice, " : "") + std::string(name(f.kind)) + ": " + f.rule.in(p) + '\n';
   for (const std::string& line : details(f, p)) text += "  " + line + '\n';
   return text;
 }
@@ -95,7 +127,7 @@ std::string explain(const Finding& f, const Program& p) {
 Error as_error(const Finding& f, const Program& p) {
   std::string context = p.name;
   for (const std::string& line : details(f, p)) context += "; " + line;
-  return {f.fault, std::string(name(f.kind)) + ": " + f.rule, context};
+  return {f.fault, std::string(name(f.kind)) + ": " + f.rule.in(p), context};
 }
 
 }  // namespace trn

@@ -3,7 +3,6 @@
 #include <iterator>
 
 #include "isa/dispatch.h"
-#include "isa/unroll.h"
 #include "sim/order.h"
 
 namespace trn {
@@ -48,81 +47,52 @@ Findings find_overlapping_operands(const Program& p, size_t most) {
     const AccessList list = accesses(p, p.instructions[i]);
     for (int w = 0; w < list.count; ++w)
       for (int r = 0; r < list.count; ++r) {
-        const Access &written = *list.access[w], &read = *list.access[r];
-        if (!list.written[w] || list.written[r] || written.space != read.space) continue;
-        if (!written.on_chip() && written.buffer != read.buffer) continue;
-        if (in_place(written, read) || !overlaps(written, read)) continue;
-        const auto common = common_bytes(written, read);
+        const Access &written = *list.access[w], &other = *list.access[r];
+        const bool both = list.written[r];  // each pair once
+        if (!list.written[w] || written.space != other.space || (both && r <= w)) continue;
+        if (!written.on_chip() && written.buffer != other.buffer) continue;
+        if ((!both && in_place(written, other)) || !overlaps(written, other)) continue;
+        const auto common = common_bytes(written, other);
         if (!common) continue;
         found.push_back(
             {.kind = RuleKind::overlap,
              .fault = Fault::undefined,
-             .rule = who(p, i) + " writes over an operand that it still reads",
+             .rule =
+                 who(i) + (both ? " has two results that share bytes" : " writes over an operand that it still reads"),
              .instruction = i,
-             .notes = {describe(written, *common, p), "operands " + to_string(written) + " and " + to_string(read),
+             .notes = {describe(written, *common, p), "operands " + to_string(written) + " and " + to_string(other),
                        "missing: a target of its own, or exactly the operand's place"}});
       }
   }
   return found;
 }
 
-namespace {
-
-// Of a straight line whose instructions keep their rules. Its order must be one that can be met for the rest to be
-// asked.
 Findings find_in_line(const Program& p, const Spec& s, size_t most) {
   const Streams streams(p);
   Findings found = find_stuck_waits(p, streams, s, most);
   if (!found.empty()) return found;
-  append(found, find_races(p, streams, s, most));
+  Order order(p, streams);
+  append(found, find_races(p, order, s, most));
   append(found, find_uninitialised_reads(p, most));
   append(found, find_psum_misuse(p, s, most));
   append(found, find_overlapping_operands(p, most));
-  append(found, find_full_queues(p, streams, s, most));
+  append(found, find_full_queues(p, order, s, most));
   append(found, find_reserved_memory(p, s, most));
-  append(found, find_bank_conflicts(p, streams, s, most));
+  append(found, find_bank_conflicts(p, order, s, most));
   if (found.size() > most) found.resize(most);
   return found;
 }
 
-// "#12" of a run becomes the number of the instruction that was issued there.
-void renumber(std::string& text, const std::vector<uint32_t>& origin) {
-  for (size_t at = 0; (at = text.find('#', at)) != std::string::npos; ++at) {
-    size_t end = at + 1, number = 0;
-    while (end < text.size() && text[end] >= '0' && text[end] <= '9') number = number * 10 + (text[end++] - '0');
-    if (end > at + 1 && number < origin.size()) text.replace(at + 1, end - at - 1, std::to_string(origin[number]));
-  }
+Findings find_hazards_of_legal(const Program& p, const Spec& s, size_t most, const Loads* loads) {
+  return has_control(p) ? find_in_runs(p, s, most, loads) : find_in_line(p, s, most);
 }
 
-// With control flow: those of the one run that needs no data, up to kMostCheckedSteps instructions. The timing of its
-// engines is as free as in a straight line. A run that depends on data is judged while it is executed.
-Findings find_in_run(const Program& p, const Spec& s, size_t most) {
-  if (const Verdict bad = check(p, s))
-    return {{.kind = bad->kind, .fault = bad->fault, .rule = bad->rule, .notes = {}}};
-  try {
-    const Unrolled run = unroll(p, s, {}, kMostCheckedSteps);
-    Findings found = find_in_line(run.program, s, most);
-    for (Finding& f : found) {
-      renumber(f.rule, run.origin);
-      for (std::string& note : f.notes) renumber(note, run.origin);
-      for (uint32_t* i : {&f.instruction, &f.other})
-        if (*i != Finding::kNobody) *i = run.origin[*i];
-    }
-    return found;
-  } catch (const Error&) {
-    return {};
-  }
-}
-
-}  // namespace
-
-Findings find_hazards(const Program& p, const Spec& s, size_t most) {
+Findings find_hazards(const Program& p, const Spec& s, size_t most, const Loads* loads) {
   Findings found = find_broken_rules(p, s, most);
   if (!can_be_read(found)) return found;
-  const bool control = has_control(p);
-  if (found.empty()) return control ? find_in_run(p, s, most) : find_in_line(p, s, most);
+  if (found.empty()) return find_hazards_of_legal(p, s, most, loads);
   // Operands may lie anywhere: only waits can be looked at.
-  if (!control) append(found, find_stuck_waits(p, Streams(p), s, most));
+  if (!has_control(p)) append(found, find_stuck_waits(p, Streams(p), s, most));
   return found;
 }
 

@@ -1,7 +1,6 @@
 #include "sim/order.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace trn {
@@ -14,42 +13,53 @@ bool is_met_by_engine_order(const Instruction& producer, const Instruction& cons
 
 // ---- Streams ----
 
-// Both are numbered as they appear.
+void Streams::Sorted::count(size_t key) {
+  if (begin_.size() < key + 2) begin_.resize(key + 2);
+  ++begin_[key + 1];
+}
+
+void Streams::Sorted::place() {
+  for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+  filled_ = begin_;
+  all_.resize(begin_.empty() ? 0 : begin_.back());
+}
+
+// Issuers and completers are numbered as they appear.
 Streams::Streams(const Program& p) {
   constexpr uint16_t kNone = 0xFFFF;
-  constexpr size_t kCompute = 0xFF, kPlaces = 0x100;  // of one engine: its queues, and what it computes
+  constexpr uint8_t kCompute = 0xFF;  // no queue: what an engine computes
+  struct Completer {
+    uint16_t issuer;
+    uint8_t queue;
+    uint32_t completed;
+  };
   std::array<uint16_t, 2 * kEngines> issuers;
-  std::array<uint16_t, 2 * kEngines * kPlaces> completers;
   issuers.fill(kNone);
-  completers.fill(kNone);
-  std::vector<uint32_t> completed;
+  std::array<uint32_t, 2 * kEngines> issued{};
+  std::vector<Completer> completers;  // few: they are looked through
+  completers.reserve(2 * issued.size());
   places_.reserve(p.instructions.size());
   const auto rows = isa();
   for (uint32_t i = 0; i < p.instructions.size(); ++i) {
     const Instruction& in = p.instructions[i];
     const size_t engine = in.core * kEngines + static_cast<size_t>(in.engine);
     uint16_t& issuer = issuers[engine];
-    uint16_t& completer = completers[engine * kPlaces + (rows[in.card].is_dma ? in.queue : kCompute)];
-    if (issuer == kNone) {
-      issuer = static_cast<uint16_t>(issued_.size());
-      issued_.emplace_back();
-    }
-    if (completer == kNone) {
-      completer = static_cast<uint16_t>(completed.size());
-      completed.push_back(0);
-    }
-    places_.push_back({issuer, completer, static_cast<uint32_t>(issued_[issuer].size()), completed[completer]++});
-    issued_[issuer].push_back(i);
-    if (in.update == Instruction::kNoUpdate) continue;
-    if (posts_.size() <= in.update) posts_.resize(in.update + 1u);
-    posts_[in.update].push_back(i);
+    if (issuer == kNone) issuer = static_cast<uint16_t>(issuers_++);
+    const uint8_t queue = rows[in.card].is_dma ? in.queue : kCompute;
+    size_t c = 0;
+    while (c < completers.size() && (completers[c].issuer != issuer || completers[c].queue != queue)) ++c;
+    if (c == completers.size()) completers.push_back({issuer, queue, 0});
+    places_.push_back({issuer, static_cast<uint16_t>(c), issued[issuer]++, completers[c].completed++});
+    issued_.count(issuer);
+    if (in.update != Instruction::kNoUpdate) posts_.count(in.update);
   }
-  completers_ = static_cast<int>(completed.size());
-}
-
-std::span<const uint32_t> Streams::posts(uint16_t semaphore) const {
-  if (semaphore >= posts_.size()) return {};
-  return posts_[semaphore];
+  completers_ = static_cast<int>(completers.size());
+  issued_.place();
+  posts_.place();
+  for (uint32_t i = 0; i < p.instructions.size(); ++i) {
+    issued_.add(places_[i].issuer, i);
+    if (p.instructions[i].update != Instruction::kNoUpdate) posts_.add(p.instructions[i].update, i);
+  }
 }
 
 // ---- EagerRun ----
@@ -117,22 +127,20 @@ bool EagerRun::done() const {
 
 Order::Order(const Program& p, const Streams& s)
     : p_(p), streams_(s), width_(static_cast<size_t>(s.issuers() + s.completers())) {
-  bool mixed = false;
   uint32_t rows = 0;
   post_.resize(p.instructions.size());
-  posters_.resize(s.semaphores());
   for (uint16_t semaphore = 0; semaphore < s.semaphores(); ++semaphore) {
+    const auto posts = s.posts(semaphore);
+    for (const uint32_t i : posts) post_[i] = rows++;
+    const auto other = [&](uint32_t i) { return s.of(i).completer != s.of(posts[0]).completer; };
+    if (std::none_of(posts.begin(), posts.end(), other)) continue;
     std::map<uint16_t, std::vector<uint32_t>> by_completer;
-    for (const uint32_t i : s.posts(semaphore)) {
-      post_[i] = rows++;
-      by_completer[s.of(i).completer].push_back(i);
-    }
-    for (auto& [completer, posts] : by_completer) posters_[semaphore].push_back(std::move(posts));
-    mixed = mixed || posters_[semaphore].size() > 1;
+    for (const uint32_t i : posts) by_completer[s.of(i).completer].push_back(i);
+    for (auto& [completer, mine] : by_completer) shared_[semaphore].push_back(std::move(mine));
   }
   clocks_.resize(size_t{rows} * width_);
-  start_pass();
-  if (!mixed) return;
+  restart();
+  if (shared_.empty()) return;
   // Each pass may only add to what is known; in practice the second one finds what there is.
   constexpr int kMostPasses = 4;
   for (int pass = 0; pass < kMostPasses; ++pass) {
@@ -140,12 +148,12 @@ Order::Order(const Program& p, const Streams& s)
     for (size_t i = 0; i <= p.instructions.size(); ++i) next();
     const bool settled = guarantees_ == known;
     before_ = clocks_;
-    start_pass();
+    restart();
     if (settled) break;
   }
 }
 
-void Order::start_pass() {
+void Order::restart() {
   at_ = 0;
   first_ = true;
   guarantees_.clear();
@@ -173,12 +181,14 @@ uint32_t Order::possible(std::span<const uint32_t> posts, uint32_t waiter, uint3
 }
 
 void Order::wait_for(const Wait& w, uint32_t* now) {
-  if (w.value == 0 || w.semaphore >= posters_.size()) return;
-  const auto& posters = posters_[w.semaphore];
-  if (posters.size() == 1) {
-    if (w.value <= posters[0].size()) join(now, post_clock(clocks_, posters[0][w.value - 1]));
+  if (w.value == 0) return;
+  const auto shared = shared_.find(w.semaphore);
+  if (shared == shared_.end()) {
+    const auto posts = streams_.posts(w.semaphore);
+    if (w.value <= posts.size()) join(now, post_clock(clocks_, posts[w.value - 1]));
     return;
   }
+  const auto& posters = shared->second;
   for (size_t k = 0; k < posters.size(); ++k) {
     // The posts of this one without which the count stays below the value: a first part of them.
     const auto needed = [&](uint32_t m) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -26,17 +27,35 @@ class Streams {
   explicit Streams(const Program& p);
 
   const Place& of(uint32_t instruction) const { return places_[instruction]; }
-  int issuers() const { return static_cast<int>(issued_.size()); }
+  int issuers() const { return issuers_; }
   int completers() const { return completers_; }
-  std::span<const uint32_t> issued_by(int issuer) const { return issued_[static_cast<size_t>(issuer)]; }
+  std::span<const uint32_t> issued_by(int issuer) const { return issued_.of(static_cast<size_t>(issuer)); }
   // Instructions that post a semaphore, in Program order.
-  std::span<const uint32_t> posts(uint16_t semaphore) const;
+  std::span<const uint32_t> posts(uint16_t semaphore) const {
+    return semaphore < posts_.size() ? posts_.of(semaphore) : std::span<const uint32_t>{};
+  }
   size_t semaphores() const { return posts_.size(); }
 
  private:
+  // Instructions sorted by a key, in Program order for each.
+  class Sorted {
+   public:
+    size_t size() const { return begin_.empty() ? 0 : begin_.size() - 1; }
+    std::span<const uint32_t> of(size_t key) const {
+      return {all_.data() + begin_[key], all_.data() + begin_[key + 1]};
+    }
+    // Once for each instruction; then place(); then add() once for each, in Program order.
+    void count(size_t key);
+    void place();
+    void add(size_t key, uint32_t instruction) { all_[filled_[key]++] = instruction; }
+
+   private:
+    std::vector<uint32_t> begin_, filled_, all_;
+  };
+
   std::vector<Place> places_;
-  std::vector<std::vector<uint32_t>> issued_, posts_;
-  int completers_ = 0;
+  Sorted issued_, posts_;
+  int issuers_ = 0, completers_ = 0;
 };
 
 // The run in which everything happens as soon as it may, except what is held back. Semaphores only rise, so what does
@@ -76,6 +95,9 @@ class Order {
  public:
   Order(const Program& p, const Streams& s);
 
+  const Streams& streams() const { return streams_; }
+  // To before the first instruction.
+  void restart();
   // Moves to the next instruction, the first one at the first call.
   void next();
   // Is `earlier`'s use of an operand over when the current instruction starts? Never wrongly says yes.
@@ -87,7 +109,6 @@ class Order {
   const uint32_t* post_clock(const std::vector<uint32_t>& clocks, uint32_t instruction) const {
     return &clocks[size_t{post_[instruction]} * width_];
   }
-  void start_pass();
   void wait_for(const Wait& w, uint32_t* now);
   uint32_t possible(std::span<const uint32_t> posts, uint32_t waiter, uint32_t without) const;
   void join(uint32_t* into, const uint32_t* other) const;
@@ -95,10 +116,11 @@ class Order {
   const Program& p_;
   const Streams& streams_;
   size_t width_;
-  std::vector<std::vector<std::vector<uint32_t>>> posters_;  // by semaphore, by completer that posts it
-  std::vector<uint32_t> post_;                               // by instruction: row of its clock
-  std::vector<uint32_t> clocks_, before_;                    // at posts; of the pass before
-  std::vector<uint32_t> known_, over_;                       // per issuer, per completer: rows of width_
+  // Posts by completer, of the semaphores that more than one of them posts.
+  std::map<uint16_t, std::vector<std::vector<uint32_t>>> shared_;
+  std::vector<uint32_t> post_;             // by instruction: row of its clock
+  std::vector<uint32_t> clocks_, before_;  // at posts; of the pass before
+  std::vector<uint32_t> known_, over_;     // per issuer, per completer: rows of width_
   std::vector<uint32_t> guarantees_;
   uint32_t at_ = 0;
   bool first_ = true;

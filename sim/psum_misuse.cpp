@@ -16,6 +16,7 @@ class LastWriters {
     ByteRange bytes;
     Mask partitions;
     uint32_t writer;
+    bool read;  // any of it, since
   };
 
   LastWriters(int64_t bytes, int64_t bank) : bank_(bank), banks_(static_cast<size_t>((bytes + bank - 1) / bank)) {}
@@ -23,7 +24,7 @@ class LastWriters {
   void write(const Access& a, uint32_t writer) {
     for_each_piece(a, [&](std::vector<Part>& parts, const ByteRange& r, const Mask& m) {
       remove(parts, r, m);
-      parts.push_back({r, m, writer});
+      parts.push_back({r, m, writer, false});
     });
   }
 
@@ -33,7 +34,7 @@ class LastWriters {
     int64_t unwritten = 0;
     for_each_piece(a, [&](std::vector<Part>& parts, const ByteRange& r, const Mask& m) {
       unwritten += (r.end - r.begin) * static_cast<int64_t>(m.count());
-      for (const Part& part : parts) {
+      for (Part& part : parts) {
         const int64_t bytes = std::min(part.bytes.end, r.end) - std::max(part.bytes.begin, r.begin);
         const int64_t shared = bytes <= 0 ? 0 : bytes * static_cast<int64_t>((part.partitions & m).count());
         if (shared == 0) continue;
@@ -66,8 +67,9 @@ class LastWriters {
       parts[i].partitions = part.partitions & ~m;
       parts[i].bytes = both;
       if (part.bytes.begin < both.begin)
-        parts.push_back({{part.bytes.begin, both.begin}, part.partitions, part.writer});
-      if (both.end < part.bytes.end) parts.push_back({{both.end, part.bytes.end}, part.partitions, part.writer});
+        parts.push_back({{part.bytes.begin, both.begin}, part.partitions, part.writer, part.read});
+      if (both.end < part.bytes.end)
+        parts.push_back({{both.end, part.bytes.end}, part.partitions, part.writer, part.read});
     }
     std::erase_if(parts, [](const Part& part) { return part.partitions.none(); });
   }
@@ -102,35 +104,57 @@ Group group_of(const Program& p, uint32_t i) { return kGroups[p.instructions[i].
 }  // namespace
 
 // nki.isa.nc_matmul: accumulation is only valid where an nc_matmul with accumulate=False has written; on what anything
-// else has written it is undefined on NeuronCore v2 and v3 (trn2.md section 2).
+// else has written it is undefined on NeuronCore v2 and v3 (trn2.md section 2). A group that starts on sums which
+// nothing has read is advice: an accumulate=True that was forgotten, or a product that only warms the array up.
 Findings find_psum_misuse(const Program& p, const Spec& s, size_t most) {
   Findings found;
+  const auto multiplies = [&](const Instruction& in) { return kGroups[in.card](p.raw_args(in)) != Group::none; };
+  if (std::none_of(p.instructions.begin(), p.instructions.end(), multiplies)) return found;
   const auto bytes = static_cast<int64_t>(s.psum_partition_bytes);
   std::vector<LastWriters> psum(p.cores, LastWriters(bytes, bytes / static_cast<int64_t>(s.psum_banks)));
-  const auto report = [&](uint32_t i, uint32_t other, std::string rule, const Access& dst) {
+  const auto report = [&](uint32_t i, uint32_t other, const Sentence& rule, const Access& dst) {
     found.push_back(
         {.kind = RuleKind::psum_group,
          .fault = Fault::undefined,
-         .rule = who(p, i) + " accumulates onto " + std::move(rule),
+         .rule = who(i) + " accumulates onto " + rule,
          .instruction = i,
          .other = other,
          .notes = {"operand " + to_string(dst),
                    "missing: an nc_matmul with accumulate=False that starts the group on all of these bytes"}});
   };
+  const auto overwritten = [&](uint32_t i, uint32_t lost, const Access& dst) {
+    found.push_back({.kind = RuleKind::psum_group,
+                     .fault = Fault::unpredictable,
+                     .rule = who(i) + " starts a group on the sums of " + who(lost) + ", which nothing has read",
+                     .instruction = i,
+                     .other = lost,
+                     .notes = {"operand " + to_string(dst), "missing: accumulate=True, or a read of the sums before"},
+                     .advice = true});
+  };
   for (uint32_t i = 0; i < p.instructions.size() && found.size() < most; ++i) {
     const Instruction& in = p.instructions[i];
     if (row(in).is_dma) continue;
     const AccessList list = accesses(p, in);
+    for (int k = 0; k < list.count; ++k)
+      if (!list.written[k] && list.access[k]->space == Space::psum)
+        psum[in.core].each_writer(*list.access[k], [](LastWriters::Part& part, int64_t) { part.read = true; });
     for (int k = 0; k < list.count; ++k) {
       const Access& a = *list.access[k];
       if (!list.written[k] || a.space != Space::psum) continue;
+      if (group_of(p, i) == Group::starts) {
+        uint32_t lost = Finding::kNobody;
+        psum[in.core].each_writer(a, [&](const LastWriters::Part& part, int64_t) {
+          if (!part.read && group_of(p, part.writer) != Group::none) lost = part.writer;
+        });
+        if (lost != Finding::kNobody) overwritten(i, lost, a);
+      }
       if (group_of(p, i) == Group::adds) {
         uint32_t culprit = Finding::kNobody;
         const int64_t unwritten = psum[in.core].each_writer(a, [&](const LastWriters::Part& part, int64_t) {
           if (group_of(p, part.writer) == Group::none) culprit = part.writer;
         });
         if (culprit != Finding::kNobody)
-          report(i, culprit, "what " + who(p, culprit) + " wrote, which starts no group", a);
+          report(i, culprit, "what " + who(culprit) + " wrote, which starts no group", a);
         else if (unwritten > 0)
           report(i, culprit,
                  std::to_string(unwritten) + " of " + std::to_string(a.bytes()) +

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,31 +13,36 @@ namespace {
 
 class Races {
  public:
-  Races(const Program& p, const Streams& streams, const Spec& s, size_t most)
-      : p_(p), streams_(streams), order_(p, streams), most_(most) {
-    for (int core = 0; core < p.cores; ++core) {
-      chip_.push_back(used_.add(static_cast<int64_t>(s.sbuf_partition_bytes)));
-      chip_.push_back(used_.add(static_cast<int64_t>(s.psum_partition_bytes)));
+  Races(const Program& p, Order& order, const Spec& s, size_t most)
+      : p_(p), streams_(order.streams()), order_(order), most_(most) {
+    for (size_t core = 0; core < p.cores; ++core) {
+      chip_[2 * core] = used_.add(static_cast<int64_t>(s.sbuf_partition_bytes));
+      chip_[2 * core + 1] = used_.add(static_cast<int64_t>(s.psum_partition_bytes));
     }
     // Only slots that the Program writes can have races.
-    std::vector<int64_t> writes(p.slots.size()), reach(writes.size());
+    struct Writes {
+      int64_t count = 0, reach = 0;
+    };
+    std::vector<Writes> writes(p.slots.size());
     for (const Instruction& i : p.instructions) {
       if (!row(i).is_dma) continue;
       const AccessList list = accesses(p, i);
       for (int k = 0; k < list.count; ++k)
         if (const Access& a = *list.access[k]; a.space == Space::hbm && list.written[k]) {
           const ByteRange r = byte_range(a);
-          ++writes[a.buffer];
-          reach[a.buffer] += r.end - r.begin;
+          ++writes[a.buffer].count;
+          writes[a.buffer].reach += r.end - r.begin;
         }
     }
     slots_.resize(p.slots.size());
     for (size_t slot = 0; slot < writes.size(); ++slot)
-      if (writes[slot] > 0) slots_[slot] = used_.add_spread(p.slots[slot].bytes, writes[slot], reach[slot]);
+      if (const Writes& w = writes[slot]; w.count > 0)
+        slots_[slot] = used_.add_spread(p.slots[slot].bytes, w.count, w.reach);
     used_.reserve(p.instructions.size());
   }
 
   Findings find() {
+    order_.restart();
     for (uint32_t i = 0; i < p_.instructions.size() && found_.size() < most_; ++i) {
       order_.next();
       const AccessList list = accesses(p_, p_.instructions[i]);
@@ -96,14 +102,14 @@ class Races {
     const auto h = static_cast<size_t>(hazard);
     found_.push_back({.kind = RuleKind::race,
                       .fault = Fault::undefined,
-                      .rule = who(p_, i) + " " + std::string(kVerbs[h]) + who(p_, earlier) + std::string(kStates[h]),
+                      .rule = who(i) + " " + kVerbs[h] + who(earlier) + kStates[h],
                       .instruction = i,
                       .other = earlier,
                       .notes = {std::move(bytes), "missing: " + remedy(earlier, i)}});
   }
 
-  std::string remedy(uint32_t earlier, uint32_t i) const {
-    const std::string at = "#" + std::to_string(i), before = "#" + std::to_string(earlier);
+  Sentence remedy(uint32_t earlier, uint32_t i) const {
+    const Sentence at = mention(i), before = mention(earlier);
     const uint16_t semaphore = p_.instructions[earlier].update;
     if (semaphore == Instruction::kNoUpdate)
       return "a wait of " + at + " for a semaphore that " + before + " posts; now it posts none";
@@ -119,10 +125,11 @@ class Races {
 
   const Program& p_;
   const Streams& streams_;
-  Order order_;
+  Order& order_;
   size_t most_;
   Footprints used_;
-  std::vector<Footprints::Memory> chip_, slots_;  // by (core, space); by slot
+  std::array<Footprints::Memory, 4> chip_;  // by (core, space)
+  std::vector<Footprints::Memory> slots_;
   // Instructions looked at for exact answers. Beyond, a Program of many streams on few semaphores is believed.
   static constexpr size_t kMostWork = size_t{1} << 28;
   size_t work_ = 0;
@@ -133,8 +140,8 @@ class Races {
 
 }  // namespace
 
-Findings find_races(const Program& p, const Streams& streams, const Spec& s, size_t most) {
-  return Races(p, streams, s, most).find();
+Findings find_races(const Program& p, Order& order, const Spec& s, size_t most) {
+  return Races(p, order, s, most).find();
 }
 
 }  // namespace trn

@@ -23,14 +23,14 @@ Findings find_unmeetable(const Program& p, const Streams& streams, size_t most) 
         found.push_back(
             {.kind = RuleKind::semaphore_underflow,
              .fault = Fault::undefined,
-             .rule = who(p, i) + " waits for " + text(w) + ", but " + posts_of(streams, w.semaphore),
+             .rule = who(i) + " waits for " + text(w) + ", but " + posts_of(streams, w.semaphore),
              .instruction = i,
              .notes = {"missing: " + std::to_string(w.value - streams.posts(w.semaphore).size()) + " posts of s" +
-                       std::to_string(w.semaphore) + " that do not wait for #" + std::to_string(i)}});
+                       std::to_string(w.semaphore) + " that do not wait for " + mention(i)}});
   return found;
 }
 
-Findings find_overflows(const Program& p, const Streams& streams, const Spec& s, size_t most) {
+Findings find_overflows(const Streams& streams, const Spec& s, size_t most) {
   Findings found;
   const auto largest = static_cast<size_t>(s.semaphore_max);
   for (uint16_t semaphore = 0; semaphore < streams.semaphores() && found.size() < most; ++semaphore) {
@@ -39,7 +39,7 @@ Findings find_overflows(const Program& p, const Streams& streams, const Spec& s,
     found.push_back(
         {.kind = RuleKind::semaphore_overflow,
          .fault = Fault::undefined,
-         .rule = who(p, posts[largest]) + " raises s" + std::to_string(semaphore) + " past its largest value " +
+         .rule = who(posts[largest]) + " raises s" + std::to_string(semaphore) + " past its largest value " +
                  std::to_string(largest),
          .instruction = posts[largest],
          .notes = {"s" + std::to_string(semaphore) + " is posted " + std::to_string(posts.size()) + " times",
@@ -90,14 +90,14 @@ class Deadlock {
   Finding cycle(const std::vector<int>& path) const {
     Finding f{.kind = RuleKind::deadlock, .fault = Fault::undefined, .rule = {}, .notes = {}};
     f.instruction = run_.stuck(path.front());
-    f.rule = path.size() == 1 ? who(p_, f.instruction) + " waits for what only comes after it"
-                              : std::to_string(path.size()) + " engines wait for each other in a circle";
+    f.rule = path.size() == 1 ? who(f.instruction) + " waits for what only comes after it"
+                              : Sentence(std::to_string(path.size()) + " engines wait for each other in a circle");
     for (const int issuer : path) {
       const Wait& w = *unmet(issuer);
       const uint32_t stuck = run_.stuck(issuer), post = poster(w), before = run_.stuck(streams_.of(post).issuer);
-      std::string line = who(p_, stuck) + " waits for " + text(w) + ", which is " +
-                         std::to_string(run_.value(w.semaphore)) + " until " + who(p_, post) + " posts";
-      if (post != before) line += "; that stands behind " + who(p_, before);
+      Sentence line = who(stuck) + " waits for " + text(w) + ", which is " + std::to_string(run_.value(w.semaphore)) +
+                      " until " + who(post) + " posts";
+      if (post != before) line = std::move(line) + "; that stands behind " + who(before);
       f.notes.push_back(std::move(line));
     }
     return f;
@@ -117,7 +117,7 @@ Findings find_wrong_order(const Program& p, const Streams& streams) {
       if (w.value > (w.semaphore < values.size() ? values[w.semaphore] : 0))
         return {{.kind = RuleKind::order,
                  .fault = Fault::illegal,
-                 .rule = who(p, i) + " waits for " + text(w) + ", but earlier instructions bring it to " +
+                 .rule = who(i) + " waits for " + text(w) + ", but earlier instructions bring it to " +
                          std::to_string(w.semaphore < values.size() ? values[w.semaphore] : 0),
                  .instruction = i,
                  .notes = {"a Program's sequence is one in which it can run from front to back"}}};
@@ -133,7 +133,7 @@ Findings find_stuck_waits(const Program& p, const Streams& streams, const Spec& 
   const auto append = [&](Findings more) {
     found.insert(found.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
-  append(find_overflows(p, streams, s, most));
+  append(find_overflows(streams, s, most));
   if (Findings wrong = find_wrong_order(p, streams); !wrong.empty()) {
     const EagerRun run(p, streams);
     append(Deadlock(p, streams, run).find());

@@ -242,7 +242,7 @@ PYBIND11_MODULE(_C, m) {
       py::dict d;
       d["kind"] = std::string(name(f.kind));
       d["fault"] = std::string(fault_name(f.fault));
-      d["rule"] = f.rule;
+      d["rule"] = f.rule.in(p);
       d["advice"] = f.advice;
       d["text"] = explain(f, p);
       findings.append(d);

@@ -255,6 +255,8 @@ Core::RunResult Core::run_function(Launch& l) {
   const NumericErrors& numeric = l.executable->numeric_errors();
   const bool had_nan = numeric.in_place_inputs_have_nan(l.slots);
   Loads loads = run();
+  if (l.executable->loads_registers())
+    if (const auto hazard = l.executable->hazard(loads)) throw StatusError(hazard->status, hazard->text);
   const auto nan = numeric.find(l.slots, had_nan);
   if (!nan) return {std::move(loads), {}};
   return {std::move(loads), Failure{status_of(nan->kind), as_error(*nan, l.executable->program()).what()}};

@@ -150,18 +150,30 @@ std::shared_ptr<const Timing> Executable::timing(const std::shared_ptr<const Loa
   return timing_;
 }
 
+std::optional<Failure> Executable::find_hazard(const Loads* loads) const {
+  for (const Finding& f : find_hazards_of_legal(program(), core_.spec(), kMostFindings, loads)) {
+    const std::string text = as_error(f, program()).what();
+    if (!f.advice) return Failure{status_of(f.kind), text};
+    log(Level::warn, Component::nmgr, "strict", text);
+  }
+  return {};
+}
+
 const Failure* Executable::hazard() {
   std::call_once(hazard_once_, [this] {
-    for (const Finding& f : find_hazards(program(), core_.spec())) {
-      const std::string text = as_error(f, program()).what();
-      if (!f.advice) {
-        hazard_ = Failure{status_of(f.kind), text};
-        return;
-      }
-      log(Level::warn, Component::nmgr, "strict", text);
-    }
+    const Loads none;
+    hazard_ = find_hazard(loads_registers_ ? &none : nullptr);
   });
   return hazard_ ? &*hazard_ : nullptr;
+}
+
+std::optional<Failure> Executable::hazard(const Loads& loads) {
+  const std::lock_guard lock(judged_mutex_);
+  if (judged_loads_ != loads) {
+    judged_ = find_hazard(&loads);
+    judged_loads_ = loads;
+  }
+  return judged_;
 }
 
 const NumericErrors& Executable::numeric_errors() {

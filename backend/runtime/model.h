@@ -60,8 +60,10 @@ class Executable {
   bool loads_registers() const { return loads_registers_; }
   std::shared_ptr<const Timing> timing(const std::shared_ptr<const Loads>& loads);
   // What strict mode found wrong with the Program, and the status that an execution ends with; looked for at the first
-  // call. Null if nothing.
+  // call. Null if nothing; where data decides, of what needs none.
   const Failure* hazard();
+  // The same of a run that read `loads`.
+  std::optional<Failure> hazard(const Loads& loads);
   const NumericErrors& numeric_errors();
 
   Launch* borrow();
@@ -69,6 +71,7 @@ class Executable {
 
  private:
   void place_constants();
+  std::optional<Failure> find_hazard(const Loads* loads) const;
 
   std::shared_ptr<const LoadedProgram> loaded_;
   Core& core_;
@@ -85,6 +88,9 @@ class Executable {
 
   std::once_flag hazard_once_, numeric_once_;
   std::optional<Failure> hazard_;
+  std::mutex judged_mutex_;
+  std::optional<Loads> judged_loads_;
+  std::optional<Failure> judged_;  // the run that read them
   std::optional<NumericErrors> numeric_errors_;
 
   SpinLock launches_lock_;

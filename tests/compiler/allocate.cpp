@@ -111,9 +111,10 @@ TEST_CASE("misplaced tiles are found with both their lives") {
   const Findings half = placed(10240);
   REQUIRE(half.size() == 1);
   CHECK(half[0].kind == RuleKind::overlap);
-  CHECK_THAT(half[0].rule, Catch::Contains("share bytes 10240..12287"));
-  CHECK_THAT(half[0].notes.at(0), Catch::Contains("tile 2 [128, 4096 bytes] of sbuf at 8192, alive from #2 to #6") &&
-                                      Catch::Contains("aten::everything"));
+  CHECK_THAT(half[0].rule.in(tiles.program), Catch::Contains("share bytes 10240..12287"));
+  CHECK_THAT(half[0].notes.at(0).in(tiles.program),
+             Catch::Contains("tile 2 [128, 4096 bytes] of sbuf at 8192, alive from #2 to #6") &&
+                 Catch::Contains("aten::everything"));
   CHECK(placed(4096, {4096, 4096, 8192}).size() == 3);
   CHECK(placed(0)[0].kind == RuleKind::overlap);
   for (const int64_t outside : {int64_t{225 * 1024}, int64_t{-4}, int64_t{222 * 1024}}) {

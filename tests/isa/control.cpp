@@ -260,3 +260,42 @@ c1.gpsimd core_barrier data=hbm.int32@s0+0[1x4]
   CHECK(offsets == std::vector<int64_t>{0, 16, 32});
   CHECK_THROWS_WITH(unroll(p, trn2(), {}, 5), Contains("more than 5 instructions"));
 }
+
+TEST_CASE("the beginning of a run has its share of every engine") {
+  const Program p = program(R"(
+c0.sync loop counter=r0 stop=1000000
+c0.sync label wait=s1>=0+1*r0 post=s0
+c0.sync end_loop
+c0.vector loop counter=r0 stop=1000000
+c0.vector label label_id=1 post=s1
+c0.vector end_loop
+)");
+  const Unrolled u = unroll_beginning(p, trn2(), {}, 1000);
+  CHECK(u.program.instructions.size() == 1000);
+  for (const Engine e : {Engine::sync, Engine::vector})
+    CHECK(std::count_if(u.program.instructions.begin(), u.program.instructions.end(),
+                        [&](const Instruction& i) { return i.engine == e; }) >= 400);
+}
+
+TEST_CASE("a stand-in decides where a word is not known, and places nothing") {
+  const Program p = program(R"(
+c0.sync register_load dst=r1 src=hbm.int32@s0+0[1x1]
+c0.sync loop counter=r0 stop=r1
+c0.sync register_load dst=r2 src=hbm.int32@s0+0[1x1,4xr0]
+c0.sync register_store dst=hbm.int32@s0+0[1x1,4xr1] src=r0
+c0.sync end_loop
+)");
+  CHECK_THROWS_WITH(unroll(p, trn2(), {}), Contains("unmodelled"));
+  for (const int n : {0, 1, 3}) {
+    const Unrolled u = unroll(p, trn2(), {.of_stream = {}, .stand_in = n});
+    CHECK(u.program.instructions.size() == static_cast<size_t>(2 + 3 * n));
+    for (size_t i = 0; i < u.origin.size(); ++i) CHECK(u.placed_by_data[i] == (u.origin[i] == 3));
+  }
+}
+
+TEST_CASE("waits that nothing is left to meet are told from a circle") {
+  CHECK(check(program("c0.sync label wait=s0>=2\nc0.vector label post=s0"), trn2())->kind ==
+        RuleKind::semaphore_underflow);
+  CHECK(check(program("c0.sync label wait=s0>=1 post=s1\nc0.vector label wait=s1>=1 post=s0"), trn2())->kind ==
+        RuleKind::deadlock);
+}

@@ -154,6 +154,35 @@ TEST_CASE("a hazard ends the execution with a status and an explanation, in ever
   CHECK(nrt_execute(load(from_assembly(cases[0].program)), good.in, good.out) == NRT_SUCCESS);
 }
 
+TEST_CASE("a run that data decides is judged by what it has read") {
+  const Strict r;
+  // y = x, n times over: the second load waits for nothing.
+  nrt_model_t* m = load(from_assembly(R"(program "counted" target "trn2" cores 1
+slot 0 input "x" float32 8192 [128,16]
+slot 1 input "n" int32 4 [1]
+slot 2 output "y" float32 8192 [128,16]
+c0.sync register_load dst=r1 src=hbm.int32@s1+0[1x1]
+c0.scalar register_load dst=r1 src=hbm.int32@s1+0[1x1]
+c0.sync loop counter=r0 stop=r1
+c0.sync dma_copy dst=sbuf.float32@p0+0[1x128,1x16] src=hbm.float32@s0+0[16x128,1x16] queue=0 post=s0
+c0.sync end_loop
+c0.scalar loop counter=r0 stop=r1
+c0.scalar dma_copy dst=hbm.float32@s2+0[16x128,1x16] src=sbuf.float32@p0+0[1x128,1x16] queue=1 wait=s0>=1+1*r0
+c0.scalar end_loop
+)"));
+  const auto times = [&](int32_t n) {
+    nrt_tensor_t *x = tensor_of(all(1)), *count = tensor_of(std::vector<int32_t>{n}), *y = tensor(kTileBytes);
+    return nrt_execute(m, set_of({{"x", x}, {"n", count}}), set_of({{"y", y}}));
+  };
+  CHECK(times(0) == NRT_SUCCESS);
+  CHECK(times(1) == NRT_SUCCESS);
+  for (const int32_t n : {2, 3}) {
+    CHECK(times(n) == NRT_EXEC_COMPLETED_WITH_ERR);
+    CHECK_THAT(last_error(), Contains("race") && Contains("#3 dma_copy (DMA queue 0) overwrites what #"));
+  }
+  CHECK(times(1) == NRT_SUCCESS);
+}
+
 TEST_CASE("a deadlock is refused with its circle") {
   const Strict r;
   const std::string text = replaced(to_assembly(add_program()), "c0.sync dma_copy", "c0.sync dma_copy wait=s3>=1");

@@ -141,7 +141,11 @@ bool repair(Program& p, const Finding& race) {
   return true;
 }
 
-Findings races(const Program& p, size_t most = 1000) { return find_races(p, Streams(p), trn2(), most); }
+Findings races(const Program& p, size_t most = 1000) {
+  const Streams streams(p);
+  Order order(p, streams);
+  return find_races(p, order, trn2(), most);
+}
 
 // A Program without races made of a random one; false if repairs do not end.
 bool make_legal(Program& p) {
