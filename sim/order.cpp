@@ -7,7 +7,8 @@ namespace trn {
 
 bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard) {
   if (row(producer).is_dma || producer.core != consumer.core || producer.engine != consumer.engine) return false;
-  if (hazard == Hazard::write_after_read || hazard == Hazard::registers) return true;
+  if (hazard == Hazard::registers) return true;
+  if (hazard == Hazard::write_after_read) return !row(consumer).is_dma;
   return hazard == Hazard::write_after_write && producer.engine == Engine::tensor && !row(consumer).is_dma;
 }
 
@@ -64,8 +65,7 @@ Streams::Streams(const Program& p) {
 
 // ---- EagerRun ----
 
-EagerRun::EagerRun(const Program& p, const Streams& s, uint32_t held, bool reading)
-    : p_(p), streams_(s), held_(held), reading_(reading) {
+EagerRun::EagerRun(const Program& p, const Streams& s, uint32_t held) : p_(p), streams_(s), held_(held) {
   next_.resize(static_cast<size_t>(s.issuers()));
   blocked_.resize(static_cast<size_t>(s.completers()));
   size_t semaphores = s.semaphores();
@@ -83,7 +83,7 @@ EagerRun::EagerRun(const Program& p, const Streams& s, uint32_t held, bool readi
 void EagerRun::advance(int issuer) {
   uint32_t& next = next_[static_cast<size_t>(issuer)];
   const auto mine = streams_.issued_by(issuer);
-  for (; next < mine.size() && issuer != stopped_; ++next) {
+  for (; next < mine.size(); ++next) {
     const Instruction& in = p_.instructions[mine[next]];
     for (const Wait& w : p_.waits_of(in))
       if (values_[w.semaphore] < w.value) {
@@ -91,8 +91,6 @@ void EagerRun::advance(int issuer) {
         return;
       }
     complete(mine[next]);
-    // An engine that has not read its operands starts nothing else.
-    if (mine[next] == held_ && reading_ && !row(in).is_dma) stopped_ = issuer;
   }
 }
 
@@ -126,7 +124,7 @@ bool EagerRun::done() const {
 // ---- Order ----
 
 Order::Order(const Program& p, const Streams& s)
-    : p_(p), streams_(s), width_(static_cast<size_t>(s.issuers() + s.completers())) {
+    : p_(p), streams_(s), width_(static_cast<size_t>(2 * s.issuers() + s.completers())) {
   uint32_t rows = 0;
   post_.resize(p.instructions.size());
   for (uint16_t semaphore = 0; semaphore < s.semaphores(); ++semaphore) {
@@ -169,13 +167,12 @@ void Order::join(uint32_t* into, const uint32_t* other) const {
 uint32_t Order::possible(std::span<const uint32_t> posts, uint32_t waiter, uint32_t without) const {
   const Streams::Place& w = streams_.of(waiter);
   const Streams::Place& x = streams_.of(without);
-  const auto issuers = static_cast<size_t>(streams_.issuers());
   const auto can = [&](uint32_t y) {
     const Streams::Place& at = streams_.of(y);
     if (at.issuer == w.issuer && at.issued >= w.issued) return false;
     if (before_.empty()) return true;
     const uint32_t* then = post_clock(before_, y);
-    return then[w.issuer] <= w.issued && then[issuers + x.completer] <= x.completed;
+    return then[issued(w.issuer)] <= w.issued && then[complete(x.completer)] <= x.completed;
   };
   return static_cast<uint32_t>(std::partition_point(posts.begin(), posts.end(), can) - posts.begin());
 }
@@ -213,9 +210,10 @@ void Order::next() {
     const Streams::Place& at = streams_.of(at_);
     uint32_t* now = &known_[at.issuer * width_];
     uint32_t* over = &over_[at.completer * width_];
-    now[at.issuer] = at.issued + 1;
+    now[issued(at.issuer)] = at.issued + 1;
     join(over, now);
-    over[static_cast<size_t>(streams_.issuers()) + at.completer] = at.completed + 1;
+    if (!row(p_.instructions[at_]).is_dma) over[read(at.issuer)] = at.issued + 1;
+    over[complete(at.completer)] = at.completed + 1;
     if (p_.instructions[at_].update != Instruction::kNoUpdate)
       std::copy_n(over, width_, &clocks_[size_t{post_[at_]} * width_]);
     ++at_;
@@ -228,12 +226,12 @@ void Order::next() {
 bool Order::is_over(uint32_t earlier, bool written) const {
   const Streams::Place& e = streams_.of(earlier);
   if (!written && !row(p_.instructions[earlier]).is_dma)
-    return known_[streams_.of(at_).issuer * width_ + e.issuer] > e.issued;
+    return known_[streams_.of(at_).issuer * width_ + read(e.issuer)] > e.issued;
   return completed(e.completer) > e.completed;
 }
 
 uint32_t Order::completed(int completer) const {
-  return known_[streams_.of(at_).issuer * width_ + static_cast<size_t>(streams_.issuers() + completer)];
+  return known_[streams_.of(at_).issuer * width_ + complete(completer)];
 }
 
 }  // namespace trn

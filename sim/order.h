@@ -11,7 +11,8 @@ namespace trn {
 enum class Hazard : uint8_t { read_after_write, write_after_read, write_after_write, registers };
 
 // Whether program order on one engine already gives what the dependence asks for. Engines read their operands before
-// they start the next instruction, and the tensor engine's writes to PSUM land in order (accumulation relies on it).
+// they start the next instruction, and the tensor engine's writes to PSUM land in order (accumulation relies on it). A
+// DMA is not started by them but by their sequencer, which may be many instructions ahead (sequencer_queue_depth).
 bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard);
 
 // The sequences that a core keeps: each engine starts its instructions in order, and completes them in order; a DMA
@@ -64,8 +65,8 @@ class EagerRun {
  public:
   static constexpr uint32_t kNobody = 0xFFFFFFFF;
 
-  // `held` never completes; with `reading` it never gets as far as having read its operands.
-  EagerRun(const Program& p, const Streams& s, uint32_t held = kNobody, bool reading = false);
+  // `held` never completes, and what completes behind it neither: its engine goes no further, while DMAs do.
+  EagerRun(const Program& p, const Streams& s, uint32_t held = kNobody);
 
   bool started(uint32_t instruction) const;
   // The next instruction of an issuer that cannot start; kNobody if all of them did.
@@ -80,8 +81,6 @@ class EagerRun {
   const Program& p_;
   const Streams& streams_;
   uint32_t held_;
-  bool reading_;
-  int stopped_ = -1;  // issuer that is held
   std::vector<uint32_t> next_, values_;
   std::vector<std::vector<uint16_t>> waiting_;  // issuers, by semaphore
   std::vector<bool> blocked_;                   // completers behind what is held
@@ -106,6 +105,10 @@ class Order {
   uint32_t completed(int completer) const;
 
  private:
+  size_t issued(int issuer) const { return static_cast<size_t>(issuer); }
+  size_t read(int issuer) const { return static_cast<size_t>(streams_.issuers() + issuer); }
+  size_t complete(int completer) const { return static_cast<size_t>(2 * streams_.issuers() + completer); }
+
   const uint32_t* post_clock(const std::vector<uint32_t>& clocks, uint32_t instruction) const {
     return &clocks[size_t{post_[instruction]} * width_];
   }
@@ -120,7 +123,9 @@ class Order {
   std::map<uint16_t, std::vector<std::vector<uint32_t>>> shared_;
   std::vector<uint32_t> post_;             // by instruction: row of its clock
   std::vector<uint32_t> clocks_, before_;  // at posts; of the pass before
-  std::vector<uint32_t> known_, over_;     // per issuer, per completer: rows of width_
+  // Per issuer, per completer: rows of width_, which are how many of each issuer's instructions have been issued, how
+  // many of those that it computes itself have been read, and how many of each completer's are complete.
+  std::vector<uint32_t> known_, over_;
   std::vector<uint32_t> guarantees_;
   uint32_t at_ = 0;
   bool first_ = true;

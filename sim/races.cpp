@@ -2,7 +2,7 @@
 #include <array>
 #include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "memory/footprints.h"
 #include "sim/hazards.h"
@@ -83,17 +83,17 @@ class Races {
       if (list.written[k] != was_written || b.space != a.space || (!a.on_chip() && a.buffer != b.buffer)) continue;
       const auto common = common_bytes(a, b);
       if (!common) continue;
-      if (can_meet(earlier, was_written, i) && reported_.insert({earlier, i}).second)
+      if (can_meet(earlier, i) && reported_.insert({earlier, i}).second)
         report(earlier, i, hazard, describe(a, *common, p_));
       return;
     }
   }
 
-  bool can_meet(uint32_t earlier, bool was_written, uint32_t i) {
-    const auto [known, fresh] = can_meet_.emplace(std::tuple{earlier, was_written, i}, false);
+  bool can_meet(uint32_t earlier, uint32_t i) {
+    const auto [known, fresh] = can_meet_.emplace(std::pair{earlier, i}, false);
     if (!fresh) return known->second;
     work_ += p_.instructions.size();
-    return known->second = work_ <= kMostWork && EagerRun(p_, streams_, earlier, !was_written).started(i);
+    return known->second = work_ <= kMostWork && EagerRun(p_, streams_, earlier).started(i);
   }
 
   void report(uint32_t earlier, uint32_t i, Hazard hazard, std::string bytes) {
@@ -133,7 +133,7 @@ class Races {
   // Instructions looked at for exact answers. Beyond, a Program of many streams on few semaphores is believed.
   static constexpr size_t kMostWork = size_t{1} << 28;
   size_t work_ = 0;
-  std::map<std::tuple<uint32_t, bool, uint32_t>, bool> can_meet_;
+  std::map<std::pair<uint32_t, uint32_t>, bool> can_meet_;
   std::set<std::pair<uint32_t, uint32_t>> reported_;
   Findings found_;
 };

@@ -56,23 +56,34 @@ Finding finding_of(const Complaint& c) {
   return {.kind = c.kind, .fault = c.fault, .rule = rule, .notes = {}};
 }
 
+bool same(const Finding& a, const Finding& b) {
+  return a.kind == b.kind && a.instruction == b.instruction && a.other == b.other;
+}
+
+// Told of the Program: what is wrong in every round of a loop is wrong once.
+Findings folded(Findings all, const Unrolled& run, size_t most) {
+  Findings found;
+  for (Finding& f : all) {
+    f.renumber(run.origin);
+    if (found.size() < most && std::none_of(found.begin(), found.end(), [&](const Finding& g) { return same(f, g); }))
+      found.push_back(std::move(f));
+  }
+  return found;
+}
+
 // The timing of a run's engines is as free as in a straight line. Nothing where data decides that `loads` does not
 // have.
 std::optional<Judged> judge(const Program& p, const Spec& s, size_t most, const Loads& loads) {
   try {
     const Unrolled run = unroll_beginning(p, s, loads, kMostCheckedSteps);
-    Findings found = find_in_line(run.program, s, most);
+    constexpr size_t kRounds = 16;  // that may find the same
+    Findings found = find_in_line(run.program, s, kRounds * most);
     std::erase_if(found, Guesses(p, run));
-    for (Finding& f : found) f.renumber(run.origin);
-    return Judged{run.origin.size(), std::move(found)};
+    return Judged{run.origin.size(), folded(std::move(found), run, most)};
   } catch (const Error& e) {
     if (e.fault() == Fault::unmodelled) return {};
     return Judged{0, {finding_of(complaint_of(e))}};
   }
-}
-
-bool same(const Finding& a, const Finding& b) {
-  return a.kind == b.kind && a.instruction == b.instruction && a.other == b.other;
 }
 
 // Data decides the way. What is wrong with much data and with little is found with small numbers in its place, in every

@@ -199,7 +199,7 @@ inline int unordered_conflicts(const Program& p) {
       const bool same_engine = engine(i) == engine(j) && !row(p.instructions[i]).is_dma;
       const bool in_order_writes = same_engine && p.instructions[i].engine == Engine::tensor;
       if (meet(bytes[i][1], bytes[j][0]) || (!in_order_writes && meet(bytes[i][1], bytes[j][1])) ||
-          (!same_engine && meet(bytes[i][0], bytes[j][1])))
+          ((!same_engine || row(p.instructions[j]).is_dma) && meet(bytes[i][0], bytes[j][1])))
         ++found;
     }
   return found;

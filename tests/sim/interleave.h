@@ -35,14 +35,14 @@ inline void put(const Access& a, const CoreMemory& m, const std::vector<std::byt
   }
 }
 
-// Any run that the semaphores allow, with the cards' own arithmetic: engines start and complete in order, each
-// completion any time after its start; operands are read at the start and results land at completion; a transfer reads
-// and writes at any moments between its trigger and its completion. False on deadlock.
+// Any run that the semaphores allow, with the cards' own arithmetic: sequencers hand instructions over in order,
+// engines start and complete them in order, any time later; operands are read at the start and results land at
+// completion; a transfer reads and writes at any moments between its trigger and its completion. False on deadlock.
 inline bool run_interleaved(const Program& p, const CoreMemory* memories, std::mt19937& random) {
   const Streams streams(p);
   struct Flight {
     uint32_t i;
-    int stage;  // 0 triggered, 1 has read, 2 has written
+    int stage;  // 0 handed over or triggered, 1 has read, 2 has written
     std::vector<std::vector<std::byte>> read;
   };
   const auto load = [&](Flight& f) {
@@ -84,14 +84,15 @@ inline bool run_interleaved(const Program& p, const CoreMemory* memories, std::m
         choices.push_back({true, s, 0});
     }
     for (size_t c = 0; c < flying.size(); ++c)
-      for (size_t f = 0; f < flying[c].size(); ++f)
-        if (f == 0 || (row(p.instructions[flying[c][f].i]).is_dma && flying[c][f].stage < 2))
+      for (size_t f = 0; f < flying[c].size(); ++f) {
+        const bool dma = row(p.instructions[flying[c][f].i]).is_dma, reads = flying[c][f].stage == 0;
+        if (f == 0 || (dma ? flying[c][f].stage < 2 : reads && flying[c][f - 1].stage > 0))
           choices.push_back({false, c, f});
+      }
     if (choices.empty()) break;
     const Choice choice = choices[random() % choices.size()];
     if (choice.issue) {
       Flight f{streams.issued_by(static_cast<int>(choice.stream))[next[choice.stream]++], 0, {}};
-      if (!row(p.instructions[f.i]).is_dma) load(f);
       flying[streams.of(f.i).completer].push_back(std::move(f));
       continue;
     }
@@ -140,10 +141,19 @@ inline std::set<std::pair<uint32_t, uint32_t>> races_of_all_runs(const Program& 
   for (uint32_t i = 0; i < n; ++i)
     for (uint32_t j = 0; j < n; ++j)
       if (i != j) conflicts[i * n + j] = {share(i, j, false), share(i, j, true)};
-  using State = std::vector<uint8_t>;  // issued per issuer, completed per completer
-  const auto issuers = static_cast<size_t>(streams.issuers());
+  // Per issuer: issued, and of what it computes started. Per completer: completed.
+  using State = std::vector<uint8_t>;
+  const auto issuers = static_cast<size_t>(streams.issuers()), completed = 2 * issuers;
+  std::vector<std::vector<uint32_t>> computed_by(issuers);
+  std::vector<uint8_t> turn(n);  // in it
+  for (uint32_t i = 0; i < n; ++i) {
+    if (row(p.instructions[i]).is_dma) continue;
+    auto& mine = computed_by[streams.of(i).issuer];
+    turn[i] = static_cast<uint8_t>(mine.size());
+    mine.push_back(i);
+  }
   std::set<State> seen;
-  std::vector<State> todo{State(issuers + completed_by.size())};
+  std::vector<State> todo{State(completed + completed_by.size())};
   std::set<std::pair<uint32_t, uint32_t>> found;
   seen.insert(todo[0]);
   std::vector<uint32_t> value(256);
@@ -152,35 +162,49 @@ inline std::set<std::pair<uint32_t, uint32_t>> races_of_all_runs(const Program& 
     todo.pop_back();
     std::fill(value.begin(), value.end(), 0);
     for (size_t c = 0; c < completed_by.size(); ++c)
-      for (size_t k = 0; k < s[issuers + c]; ++k)
+      for (size_t k = 0; k < s[completed + c]; ++k)
         if (const uint16_t u = p.instructions[completed_by[c][k]].update; u != Instruction::kNoUpdate) ++value[u];
     const auto visit = [&](State t) {
       if (seen.insert(t).second) todo.push_back(std::move(t));
     };
+    const auto has_begun = [&](uint32_t i) {
+      const Streams::Place& at = streams.of(i);
+      return row(p.instructions[i]).is_dma ? at.issued < s[at.issuer] : turn[i] < s[issuers + at.issuer];
+    };
+    const auto begin = [&](uint32_t j) {
+      const bool computes = !row(p.instructions[j]).is_dma;
+      for (uint32_t i = 0; i < n; ++i) {
+        const Streams::Place& at = streams.of(i);
+        if (i == j || !has_begun(i) || at.completed < s[completed + at.completer]) continue;
+        // An engine that starts the next one has read its operands.
+        const bool reading = row(p.instructions[i]).is_dma || (turn[i] + 1u == s[issuers + at.issuer] &&
+                                                               !(computes && at.issuer == streams.of(j).issuer));
+        if (conflicts[i * n + j][1] || (reading && conflicts[i * n + j][0]))
+          found.insert({std::min(i, j), std::max(i, j)});
+      }
+    };
     for (size_t e = 0; e < issuers; ++e) {
+      if (const size_t t = s[issuers + e]; t < computed_by[e].size() && streams.of(computed_by[e][t]).issued < s[e]) {
+        begin(computed_by[e][t]);
+        State started = s;
+        ++started[issuers + e];
+        visit(std::move(started));
+      }
       const auto mine = streams.issued_by(static_cast<int>(e));
       if (s[e] == mine.size()) continue;
       const uint32_t j = mine[s[e]];
       const auto waits = p.waits_of(p.instructions[j]);
       if (!std::all_of(waits.begin(), waits.end(), [&](const Wait& w) { return value[w.semaphore] >= w.value; }))
         continue;
-      for (uint32_t i = 0; i < n; ++i) {
-        const Streams::Place& at = streams.of(i);
-        if (i == j || at.issued >= s[at.issuer] || at.completed < s[issuers + at.completer]) continue;
-        const bool reading = row(p.instructions[i]).is_dma || (at.issued + 1u == s[at.issuer] && at.issuer != e);
-        if (conflicts[i * n + j][1] || (reading && conflicts[i * n + j][0]))
-          found.insert({std::min(i, j), std::max(i, j)});
-      }
+      if (row(p.instructions[j]).is_dma) begin(j);
       State t = s;
       ++t[e];
       visit(std::move(t));
     }
     for (size_t c = 0; c < completed_by.size(); ++c) {
-      if (s[issuers + c] == completed_by[c].size()) continue;
-      const Streams::Place& at = streams.of(completed_by[c][s[issuers + c]]);
-      if (at.issued >= s[at.issuer]) continue;
+      if (s[completed + c] == completed_by[c].size() || !has_begun(completed_by[c][s[completed + c]])) continue;
       State t = s;
-      ++t[issuers + c];
+      ++t[completed + c];
       visit(std::move(t));
     }
   }
