@@ -84,19 +84,23 @@ class Ring {
   std::vector<Gap> free_;
 };
 
-// PSUM: the banks whose last tile ended earliest, so that a new tile waits least.
+// PSUM: the banks whose last tile ended earliest, so that a new tile waits least. `paired`: tiles of one bank stand
+// side by side where they can, which leaves more room for tiles of two.
 class Banks {
  public:
-  Banks(int64_t size, int64_t bank) : bank_(bank), free_since_(static_cast<size_t>(size / bank), 0) {}
+  Banks(int64_t size, int64_t bank, bool paired)
+      : bank_(bank), paired_(paired), free_since_(static_cast<size_t>(size / bank), 0) {}
 
   std::optional<int64_t> take(int64_t bytes) {
     const auto n = static_cast<size_t>(bytes / bank_);
     std::optional<size_t> best;
-    uint32_t since = kTaken;
+    std::pair<bool, uint32_t> least{true, kTaken};
     for (size_t at = 0; at + n <= free_since_.size(); ++at) {
       const uint32_t latest = *std::max_element(free_since_.begin() + at, free_since_.begin() + at + n);
-      if (latest >= since) continue;
-      since = latest;
+      const bool breaks_pair = paired_ && n == 1 && (at ^ 1) < free_since_.size() && free_since_[at ^ 1] != kTaken;
+      const std::pair cost{breaks_pair, latest};
+      if (latest == kTaken || cost >= least) continue;
+      least = cost;
       best = at;
     }
     if (!best) return {};
@@ -110,6 +114,7 @@ class Banks {
  private:
   static constexpr uint32_t kTaken = 0xFFFFFFFF;
   int64_t bank_;
+  bool paired_;
   std::vector<uint32_t> free_since_;
 };
 
@@ -133,8 +138,8 @@ std::vector<Memory> memories(const TileProgram& p, const std::vector<LiveRange>&
   return all;
 }
 
-bool place_in_banks(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s) {
-  Banks banks(m.size, static_cast<int64_t>(s.psum_partition_bytes / s.psum_banks));
+bool place_in_banks(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, bool paired, const Spec& s) {
+  Banks banks(m.size, static_cast<int64_t>(s.psum_partition_bytes / s.psum_banks), paired);
   std::vector<uint32_t> by_last = m.tiles;
   std::stable_sort(by_last.begin(), by_last.end(), [&](uint32_t a, uint32_t b) { return live[a].last < live[b].last; });
   auto dead = by_last.begin();
@@ -165,21 +170,17 @@ bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange
   return true;
 }
 
-// From the fastest Programs to the densest memory.
+// From the fastest Programs to the densest memory: one ring for all; tiles that live long out of its way, at the far
+// end, ever more of them; always the lowest address.
 bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s) {
-  const size_t stay = p.program.instructions.size() / 4;
-  int64_t smallest = m.size;
-  for (const uint32_t t : m.tiles) smallest = std::min(smallest, footprint(p.tiles[t], s));
-  return place_in_order(p, m, live, s, [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take(bytes); }) ||
-         place_in_order(p, m, live, s,
-                        [stay](Ring& ring, const LiveRange& l, int64_t bytes) {
-                          return l.last - l.first > stay ? ring.take_last(bytes) : ring.take(bytes);
-                        }) ||
-         place_in_order(p, m, live, s,
-                        [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take_lowest(bytes); }) ||
-         place_in_order(p, m, live, s, [smallest](Ring& ring, const LiveRange&, int64_t bytes) {
-           return bytes > smallest ? ring.take_last(bytes) : ring.take_lowest(bytes);
-         });
+  const size_t all = p.program.instructions.size();
+  for (const size_t stay : {all, all / 4, all / 16, all / 64, all / 256})
+    if (place_in_order(p, m, live, s, [stay](Ring& ring, const LiveRange& l, int64_t bytes) {
+          return l.last - l.first > stay ? ring.take_last(bytes) : ring.take(bytes);
+        }))
+      return true;
+  return place_in_order(p, m, live, s,
+                        [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take_lowest(bytes); });
 }
 
 // Addresses in order of size, each the lowest that no tile alive at the same time has: denser than the ring, with more
@@ -274,7 +275,8 @@ int64_t capacity(Space space, const Spec& s) {
 TileProgram allocate(TileProgram p, const Spec& s) {
   const std::vector<LiveRange> live = live_ranges(p);
   for (const Memory& m : memories(p, live, s)) {
-    if (m.space == Space::psum && place_in_banks(p, m, live, s)) continue;
+    if (m.space == Space::psum && (place_in_banks(p, m, live, false, s) || place_in_banks(p, m, live, true, s)))
+      continue;
     if (place_in_order(p, m, live, s)) continue;
     if (const auto culprit = place_densely(p, m, live, s)) does_not_fit(p, m, live, *culprit, s);
   }

@@ -15,8 +15,8 @@ constexpr size_t kJudged = 2000;      // instructions up to which the simulator 
 // where an order by the first one does not fit.
 using Fill = ListScheduler::Fill;
 constexpr Fill kShort[] = {{0.9, 1}, {0.65, 0.5}}, kLong[] = {{0.65, 0.5}, {0.5, 0.5}},
-               kThorough[] = {{0.9, 1},    {0.8, 0.75},  {0.65, 0.75}, {0.65, 0.625},
-                              {0.65, 0.5}, {0.5, 0.625}, {0.5, 0.5},   {0.4, 0.5}};
+               kThorough[] = {{0.9, 1},    {0.8, 0.75}, {0.8, 0.5},   {0.7, 0.5}, {0.65, 0.625},
+                              {0.65, 0.5}, {0.6, 0.5},  {0.5, 0.625}, {0.4, 0.5}};
 constexpr double kWorthIt =
     0.95;  // beyond, the kernel author's order stays unless another is estimated to be this much faster
 
@@ -119,7 +119,7 @@ TileProgram schedule(TileProgram p, const Spec& s, Effort effort) {
     for (const Fill& fill : fills) {
       ListScheduler scheduler(p, problem, queues, fill, s);
       std::vector<Instruction> order = scheduler.order();
-      if (scheduler.makespan() >= limit) break;
+      if (scheduler.makespan() >= limit) continue;
       TileProgram other = with(p, std::move(order));
       const Tick time = judged ? simulated(other, s) : fits(other, s) ? 0 : kDoesNotFit;
       if (time == kDoesNotFit) continue;
