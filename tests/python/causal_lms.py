@@ -69,6 +69,15 @@ SPECIAL = {
     "mamba2": dict(num_heads=8, head_dim=16, state_size=16, n_groups=1),
     "falcon_mamba": dict(state_size=8),
     "bamba": dict(attn_layer_indices=[1], mamba_n_heads=8, mamba_d_head=16, mamba_d_state=16, mamba_n_groups=1),
+    "jamba": dict(attn_layer_period=2, attn_layer_offset=1, mamba_d_state=8, mamba_dt_rank=4),
+    "granitemoehybrid": dict(
+        layer_types=["mamba", "attention"], mamba_n_heads=8, mamba_d_head=16, mamba_d_state=16, mamba_n_groups=1
+    ),
+    "bailing_hybrid": dict(layer_group_size=2),
+    "kimi_linear": dict(layer_types=["linear_attention", "full_attention"]),
+    "lfm3": dict(layer_types=["conv", "full_attention"]),
+    "lfm2_moe": dict(layer_types=["conv", "full_attention"]),
+    "longcat_flash": dict(head_dim=8),
     "reformer": dict(attn_layers=["local", "local"], is_decoder=True, axial_pos_embds=False, local_attn_chunk_length=4),
 }
 
