@@ -121,6 +121,27 @@ bool multiply_by_complex(const c10::OperatorHandle& op, Stack& stack) {
   return true;
 }
 
+// Products and a few others take lazily conjugated or negated tensors as they are (PyTorch's ConjugateFallback falls
+// through to their kernels); here memory has to hold the numbers.
+bool resolve(const c10::OperatorHandle& op, Stack& stack) {
+  for (size_t i = 0; i < op.schema().arguments().size(); ++i) {
+    IValue& v = argument(op, stack, i);
+    if (!v.isTensor() || !v.toTensor().defined() || !(v.toTensor().is_conj() || v.toTensor().is_neg())) continue;
+    const c10::AliasInfo* alias = op.schema().arguments()[i].alias_info();
+    TORCH_CHECK(!alias || !alias->isWrite(), op.schema().name(), ": a conjugated view is no target on neuron");
+    v = v.toTensor().resolve_conj().resolve_neg();
+  }
+  return false;
+}
+bool takes_lazy_tensors(std::string_view op) {
+  if (op == "aten::copy_") return false;  // copy_from resolves
+  const size_t dot = op.find('.');
+  const std::string name(op.substr(0, dot)), overload(dot == op.npos ? "" : op.substr(dot + 1));
+  const auto handle = c10::Dispatcher::singleton().findSchema({name, overload});
+  return handle && (handle->hasKernelForDispatchKey(c10::DispatchKey::Conjugate) ||
+                    handle->hasKernelForDispatchKey(c10::DispatchKey::Negative));
+}
+
 struct Hook {
   std::string_view op;
   Prepare prepare;
@@ -140,6 +161,7 @@ constexpr Hook kHooks[] = {
 Prepare prepare_for(std::string_view op) {
   for (const Hook& h : kHooks)
     if (h.op == op) return h.prepare;
+  if (takes_lazy_tensors(op)) return resolve;
   std::string_view base = op.substr(0, op.find('.'));
   if (base.ends_with('_')) base.remove_suffix(1);
   return check_for(base);

@@ -93,6 +93,18 @@ def test_complex_numbers_of_the_host(numbers):
         torch.testing.assert_close(compute(numbers[0]).cpu(), compute(numbers[1]))
 
 
+def test_products_of_conjugated_views(numbers):
+    for compute in (
+        lambda z: z.mH @ z,
+        lambda z: z @ z.conj().T,
+        lambda z: torch.bmm(z[None].mH, z[None]),
+        lambda z: z.mH.contiguous() @ z.imag.to(z.dtype),
+        lambda z: z.conj().resolve_conj() + z.conj().conj_physical(),
+    ):
+        z = [n.reshape(-1)[:16].reshape(4, 4) for n in numbers]
+        torch.testing.assert_close(compute(z[0]).cpu(), compute(z[1]), rtol=1e-5, atol=1e-5)
+
+
 def test_polar_has_gradients():
     def gradient(device):
         size, turn = (torch.linspace(0.5, 2, 6, device=device, requires_grad=True) for _ in range(2))
