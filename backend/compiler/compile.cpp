@@ -1,6 +1,7 @@
 #include "backend/compiler/compile.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 
@@ -30,15 +31,19 @@ TileProgram tile(const Plan& p, const Spec& s) {
   return std::move(t).finish();
 }
 
-// Access patterns count and step in 32 bits.
+// Access patterns count and step in 32 bits, also where they step over many rows at once.
 void check_sizes(const Graph& g) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   const auto fits = [](int64_t n) { return -kMost <= n && n <= kMost; };
   for (const Node& n : g.nodes) {
-    int64_t elements = 1;
+    int64_t elements = 1, reach = 0;
     for (const int64_t d : n.shape) elements = fits(d) && fits(elements) ? elements * d : kMost + 1;
-    if (!fits(elements) || !std::all_of(n.strides.begin(), n.strides.end(), fits))
-      throw Error(Fault::unsupported, "a tensor of more than 2^31 - 1 elements, or with a stride of more", g.name);
+    for (size_t i = 0; i < n.strides.size(); ++i)
+      reach = fits(n.strides[i]) && fits(n.shape[i]) && fits(reach)
+                  ? reach + std::max<int64_t>(n.shape[i] - 1, 0) * std::abs(n.strides[i])
+                  : kMost + 1;
+    if (!fits(elements) || !fits(reach))
+      throw Error(Fault::unsupported, "a tensor of more than 2^31 - 1 elements, or that reaches over more", g.name);
   }
 }
 

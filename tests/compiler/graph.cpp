@@ -1,6 +1,7 @@
 #include "backend/compiler/graph.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "memory/error.h"
 
@@ -121,6 +122,23 @@ TEST_CASE_METHOD(Fixture, "equal nodes are one node, and what does nothing is no
   CHECK(g.concat({a}, 0) == a);
   CHECK(g.pad(a, 0, 0, 0, 1) == a);
   CHECK(g.reduce(AluOp::add, a, {}) == a);
+}
+
+TEST_CASE_METHOD(Fixture, "nodes that differ in one word are different nodes") {
+  const NodeId q = in({4, 8});
+  std::set<NodeId> all{g.attention(Op::attention, {q, q, q}, 1, false),
+                       g.attention(Op::attention, {q, q, q}, 1, true),
+                       g.attention(Op::attention, {q, q, q}, 2, true),
+                       g.roll(q, 0, 1, 1),
+                       g.roll(q, 0, 1, -1),
+                       g.roll(q, 0, 2, 1),
+                       g.roll(q, 1, 1, 1),
+                       g.sort(q, 0, true),
+                       g.sort(q, 0, false),
+                       g.constant(0, Dtype::float32),
+                       g.constant(-0.0, Dtype::float32)};
+  CHECK(all.size() == 11);
+  CHECK(g.roll(q, 0, 1, -1) == *std::next(all.begin(), 4));
 }
 
 TEST_CASE_METHOD(Fixture, "views stay inside their slots") {

@@ -246,3 +246,18 @@ TEST_CASE("rolls along every dim, of what rows share and of integers") {
   lab.output(g.roll(g.map(AluOp::add, count, count), 1, 1, 1));
   lab.check();
 }
+
+TEST_CASE("a tensor whose rows lie further apart than access patterns step is refused") {
+  for (const int64_t step : {int64_t{1} << 20, int64_t{1} << 25, int64_t{1} << 32}) {
+    Graph g("far");
+    const uint32_t from = g.slot({.name = "x", .dtype = Dtype::float32, .bytes = int64_t{1} << 50, .shape = {}}),
+                   to = g.slot(
+                       {.name = "y", .use = SlotUse::output, .dtype = Dtype::float32, .bytes = 1024, .shape = {}});
+    const NodeId x = g.input(from, Dtype::float32, {128, 2}, {step, 1});
+    g.output(g.map(AluOp::add, x, x), to, {2, 1});
+    if (step == 1 << 20)
+      CHECK_NOTHROW(compiler::compile(g, trn2()));
+    else
+      CHECK_THROWS_WITH(compiler::compile(g, trn2()), Catch::Contains("reaches over more"));
+  }
+}

@@ -67,10 +67,11 @@ Value dropout_factor(Value seed, const Dims& shape, double p) {
 // A kernel of its own, whose scores stay on chip, serves full tiles of queries; fewer rows are better packed by what
 // the compiler makes of attention written out.
 bool flash(Call& c, const Heads& h, double scale) {
-  constexpr int64_t kQueries = 128;
+  constexpr int64_t kQueries = 128, kWidest = 1024;  // a wider head's sums would leave PSUM no room
   const bool alike = h.q.dtype() == h.k.dtype() && h.q.dtype() == h.v.dtype();
-  return alike && c.constant(4) == 0 && h.q.size(-2) >= kQueries && h.k.numel() > 0 && h.v.numel() > 0 &&
-         h.q.numel() > 0 && scale > 0 && std::isfinite(scale);
+  return alike && c.constant(4) == 0 && h.q.size(-2) >= kQueries && h.q.size(-1) <= kWidest &&
+         h.v.size(-1) <= kWidest && h.k.numel() > 0 && h.v.numel() > 0 && h.q.numel() > 0 && scale > 0 &&
+         std::isfinite(scale);
 }
 
 void flash_attention(Call& c, const Heads& h, double scale) {
