@@ -85,6 +85,7 @@ import os, signal, threading, time, torch
 a = torch.ones(1024, 1024).neuron()
 a @ a, a + 1
 torch.neuron.synchronize()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start background jobs without
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 start = time.time()
 try:
@@ -199,6 +200,7 @@ def test_an_interrupt_during_the_first_op_leaves_the_process_whole(fresh_python)
         """
 import os, signal, threading, torch
 x = torch.ones(4).neuron()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start background jobs without
 threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     for _ in range(10**6):
