@@ -42,7 +42,7 @@ class Ring {
     return {};
   }
 
-  void give(int64_t begin, int64_t bytes) {
+  void give(int64_t begin, int64_t bytes, uint32_t) {
     const int64_t end = begin + bytes;
     auto after =
         std::lower_bound(free_.begin(), free_.end(), begin, [](const Gap& g, int64_t b) { return g.begin < b; });
@@ -138,36 +138,27 @@ std::vector<Memory> memories(const TileProgram& p, const std::vector<LiveRange>&
   return all;
 }
 
-bool place_in_banks(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, bool paired, const Spec& s) {
-  Banks banks(m.size, static_cast<int64_t>(s.psum_partition_bytes / s.psum_banks), paired);
+// Addresses in order of first use; `pick` takes them from `free`, a Ring or Banks. False if some tile does not fit.
+template <class Free, class Pick>
+bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s, Free free,
+                    Pick&& pick) {
   std::vector<uint32_t> by_last = m.tiles;
   std::stable_sort(by_last.begin(), by_last.end(), [&](uint32_t a, uint32_t b) { return live[a].last < live[b].last; });
   auto dead = by_last.begin();
   for (const uint32_t t : m.tiles) {
     for (; dead != by_last.end() && live[*dead].last < live[t].first; ++dead)
-      banks.give(p.tiles[*dead].address, footprint(p.tiles[*dead], s), live[*dead].last + 1);
-    const std::optional<int64_t> at = banks.take(footprint(p.tiles[t], s));
+      free.give(p.tiles[*dead].address, footprint(p.tiles[*dead], s), live[*dead].last + 1);
+    const std::optional<int64_t> at = pick(free, live[t], footprint(p.tiles[t], s));
     if (!at) return false;
     p.tiles[t].address = *at;
   }
   return true;
 }
 
-// Addresses in order of first use; `pick` takes them from the ring. False if some tile does not fit.
-template <class Pick>
-bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s, Pick&& pick) {
-  Ring ring(m.size);
-  std::vector<uint32_t> by_last = m.tiles;
-  std::stable_sort(by_last.begin(), by_last.end(), [&](uint32_t a, uint32_t b) { return live[a].last < live[b].last; });
-  auto dead = by_last.begin();
-  for (const uint32_t t : m.tiles) {
-    for (; dead != by_last.end() && live[*dead].last < live[t].first; ++dead)
-      ring.give(p.tiles[*dead].address, footprint(p.tiles[*dead], s));
-    const std::optional<int64_t> at = pick(ring, live[t], footprint(p.tiles[t], s));
-    if (!at) return false;
-    p.tiles[t].address = *at;
-  }
-  return true;
+bool place_in_banks(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, bool paired, const Spec& s) {
+  const auto bank = static_cast<int64_t>(s.psum_partition_bytes / s.psum_banks);
+  return place_in_order(p, m, live, s, Banks(m.size, bank, paired),
+                        [](Banks& banks, const LiveRange&, int64_t bytes) { return banks.take(bytes); });
 }
 
 // From the fastest Programs to the densest memory: one ring for all; tiles that live long out of its way, at the far
@@ -175,11 +166,11 @@ bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange
 bool place_in_order(TileProgram& p, const Memory& m, const std::vector<LiveRange>& live, const Spec& s) {
   const size_t all = p.program.instructions.size();
   for (const size_t stay : {all, all / 4, all / 16, all / 64, all / 256})
-    if (place_in_order(p, m, live, s, [stay](Ring& ring, const LiveRange& l, int64_t bytes) {
+    if (place_in_order(p, m, live, s, Ring(m.size), [stay](Ring& ring, const LiveRange& l, int64_t bytes) {
           return l.last - l.first > stay ? ring.take_last(bytes) : ring.take(bytes);
         }))
       return true;
-  return place_in_order(p, m, live, s,
+  return place_in_order(p, m, live, s, Ring(m.size),
                         [](Ring& ring, const LiveRange&, int64_t bytes) { return ring.take_lowest(bytes); });
 }
 

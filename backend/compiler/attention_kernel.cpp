@@ -199,7 +199,7 @@ class AttentionKernel {
     for (int64_t c = 0; c < n; c += kMoving) {
       const int64_t columns = std::min(kMoving, n - c);
       for (int64_t kt = 0; kt < tiles(width_); ++kt)
-        product(slice(banks, 1, c, columns), panel_tile(q, width_, kt, q_at, r.count),
+        product(t_, slice(banks, 1, c, columns), panel_tile(q, width_, kt, q_at, r.count),
                 panel_tile(here.k, width_, kt, key - here.first + c, columns), kt > 0);
     }
     if (n_.causal && key + n > r.first) {  // queries and keys of the diagonal's block begin together
@@ -230,7 +230,7 @@ class AttentionKernel {
     for (int64_t c = 0; c < value_width_; c += kMoving) {
       const int64_t columns = std::min(kMoving, value_width_ - c);
       for (int64_t kt = 0; kt < tiles(n); ++kt)
-        product(slice(bank, 1, c, columns), panel_tile(turned, n, kt, 0, r.count),
+        product(t_, slice(bank, 1, c, columns), panel_tile(turned, n, kt, 0, r.count),
                 slice(panel_tile(here.v, here.count, (key - here.first) / kTile + kt, c, columns), 0, 0,
                       std::min(kTile, n - kt * kTile)),
                 kt > 0);
@@ -303,15 +303,6 @@ class AttentionKernel {
                           {{static_cast<int32_t>(to.column_step), static_cast<int32_t>(columns)}}),
                slice(rows, 1, 0, full));
     if (rest) t_.store(to.block(first + full * kTile, rest, 0, columns), slice(slice(rows, 1, full, 1), 0, 0, rest));
-  }
-
-  void product(const Access& dst, const Access& stationary, const Access& moving, bool accumulate) {
-    NcMatmul::Args a;
-    a.dst = dst;
-    a.stationary = stationary;
-    a.moving = moving;
-    a.accumulate = accumulate;
-    t_.emit<NcMatmul>(Engine::tensor, a);
   }
 
   TileBuilder& t_;

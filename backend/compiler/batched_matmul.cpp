@@ -67,11 +67,7 @@ void batched_matmul(TileBuilder& t, const Product& p, const BatchDim& d) {
         const auto part = [&](const Tile& panel) {
           return slice(slice(panel, 0, i % together * k, k), 1, i / together, 1);
         };
-        NcMatmul::Args args;
-        args.dst = slice(bank, 1, i - at, 1);
-        args.stationary = part(a);
-        args.moving = part(b);
-        t.emit<NcMatmul>(Engine::tensor, args);
+        product(t, slice(bank, 1, i - at, 1), part(a), part(b), false);
       }
       copy_tile(t, slice(out, 1, at, here), bank);
     }

@@ -14,15 +14,6 @@ constexpr int64_t kResidentBytes = 136 * 1024;  // per partition: panel of the o
 constexpr int64_t kPanelBytes =
     168 * 1024;  // both panels, the passing one twice; the rest is for loads, results and kept operands of the epilogue
 
-void product(TileBuilder& t, const Access& dst, const Access& stationary, const Access& moving, bool accumulate) {
-  NcMatmul::Args a;
-  a.dst = dst;
-  a.stationary = stationary;
-  a.moving = moving;
-  a.accumulate = accumulate;
-  t.emit<NcMatmul>(Engine::tensor, a);
-}
-
 class Matmul {
  public:
   Matmul(TileBuilder& t, const Product& p)

@@ -59,6 +59,15 @@ bool Side::turned() const {
   return std::abs(k_step) < inner || rows.empty();
 }
 
+void product(TileBuilder& t, const Access& dst, const Access& stationary, const Access& moving, bool accumulate) {
+  NcMatmul::Args a;
+  a.dst = dst;
+  a.stationary = stationary;
+  a.moving = moving;
+  a.accumulate = accumulate;
+  t.emit<NcMatmul>(Engine::tensor, a);
+}
+
 void turn_blocks(TileBuilder& t, const Access& dst, const Access& data, int64_t blocks) {
   const int64_t r = data.partitions(), c = data.free_elements() / blocks;
   const int64_t group = std::max<int64_t>(kBankBytes / (r * size_of(data.dtype)), 1);

@@ -26,6 +26,9 @@ Tile load_panel(TileBuilder& t, const Side& s, int64_t first, int64_t rows, int6
 // k tile `kt` of a panel of `k` in all, rows [first, first+n).
 Access panel_tile(const Tile& panel, int64_t k, int64_t kt, int64_t first, int64_t n);
 
+// dst [m, n] (=, or += what stands there) stationary [k, m]^T moving [k, n], in PSUM.
+void product(TileBuilder& t, const Access& dst, const Access& stationary, const Access& moving, bool accumulate);
+
 // Turns `data` [r, n*c] as n blocks of [r, c]: dst[:, i, :] of [c, n, r]. Blocks share PSUM banks, so that one copy
 // empties several.
 void turn_blocks(TileBuilder& t, const Access& dst, const Access& data, int64_t blocks);
