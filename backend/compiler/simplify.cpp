@@ -280,7 +280,9 @@ class Simplifier {
     if (product.op != Op::map2 || product.alu != AluOp::multiply) return {id, 1};
     const double* factor = constant(product.inputs[1]);
     const NodeId operand = unwrapped(product.inputs[0]);
-    const bool negates = factor && *factor == -1 && out_[operand].dtype == out_[id].dtype && is_float(out_[id].dtype);
+    const Dtype d = out_[id].dtype;
+    const bool exact = is_float(d) && out_[operand].dtype == d && size_of(product.dtype) >= size_of(d);
+    const bool negates = factor && *factor == -1 && exact;
     return negates ? std::pair{operand, -1.0} : std::pair{id, 1.0};
   }
 

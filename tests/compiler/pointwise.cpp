@@ -236,6 +236,16 @@ TEST_CASE("rotary position embeddings: halves exchanged, one of them negated") {
   }
 }
 
+TEST_CASE("a half that is negated in fewer bits is rounded to them") {
+  Lab lab;
+  Graph& g = lab.g;
+  const auto bf16 = Dtype::bfloat16, fp32 = Dtype::float32;
+  const NodeId x = lab.values({1 + 0x1p-20, 3, 5, 1 + 0x1p-20}, {1, 4}, fp32);
+  const NodeId late = g.map(AluOp::multiply, g.cast(g.slice(x, 1, 2, 4), bf16), g.constant(-1, bf16));
+  lab.output(g.concat({g.cast(late, fp32), g.slice(x, 1, 0, 2)}, 1));
+  lab.check(0);
+}
+
 TEST_CASE("rolls along every dim, of what rows share and of integers") {
   Lab lab;
   Graph& g = lab.g;
