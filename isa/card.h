@@ -72,6 +72,7 @@ struct Transfer {
   bool fixed_ring = false;  // descriptors stand ready in memory; the instruction is a doorbell
   int pattern_dims = 1;     // dims the descriptor generator walks (1-D and 2-D triggers differ)
   int64_t neighbours = 1;   // chunks in sequence that are neighbours in HBM: software descriptors gather them
+  double peak = 1;          // part of the engines' rate that it can reach: below 1 where they turn elements
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 

@@ -16,7 +16,7 @@ struct DmaTranspose {
   static constexpr std::string_view name = "dma_transpose";
   static constexpr std::string_view doc = "dst = src with its first and last dims exchanged";
   static constexpr std::string_view source =
-      "nki.isa.dma_transpose; nki-dge: up to 90 % (from HBM) or 50 % (from SBUF) of the DMA peak, as whole rows here";
+      "nki.isa.dma_transpose; nki-dge: up to 90 % (from HBM) or 50 % (from SBUF) of the DMA peak";
   static constexpr Status status = Status::assumed;
   static constexpr Generation since = Generation::trn2;
   static constexpr EngineSet engines{Engine::scalar, Engine::gpsimd, Engine::sync};
@@ -62,8 +62,9 @@ struct DmaTranspose {
   static Cost cost(const Args& a, Engine e, const Spec&) {
     const bool software = a.index.present() || is_software(a.dge_mode, e);
     Transfer t = engine_cost::transfer(a.dst, a.src, software);
-    t.chunk_bytes = a.dst.free_elements() * size_of(a.dst.dtype) * (a.src.space == Space::hbm ? 1 : 2);
+    t.chunk_bytes = a.dst.free_elements() * size_of(a.dst.dtype);
     t.chunks = 1;
+    t.peak = a.src.space == Space::hbm ? 0.9 : 0.5;
     return engine_cost::dma(t);
   }
 

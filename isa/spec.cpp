@@ -125,6 +125,7 @@ const std::vector<SpecField>& spec_fields() {
       {"dma_partitions_per_engine", &S::dma_partitions_per_engine, 1, 1024, "rows dealt to one engine before the next",
        true},
       {"dma_bytes_per_ns", &S::dma_bytes_per_ns, 1e-3, 1e6, "rate of one engine"},
+      {"dma_stall_byte_ns", &S::dma_stall_byte_ns, 0, 1, "a byte to or from HBM, on average, for its stalls"},
       {"dma_packet_ns", &S::dma_packet_ns, 0, kNs, "each packet beyond its bytes"},
       {"dma_max_packet_bytes", &S::dma_max_packet_bytes, 1, 1 << 24, "where elements are cut", true},
       {"dma_chunk_ns", &S::dma_chunk_ns, 0, kNs, "each chunk gathered into one packet on the SBUF side"},
@@ -162,7 +163,9 @@ const std::vector<SpecField>& spec_fields() {
        "descriptors that a queue's ring of one engine holds", true},
       {"hbm_stack_bytes_per_ns", &S::hbm_stack_bytes_per_ns, 1e-3, 1e6, "bandwidth of one HBM stack"},
       {"hbm_startup_byte_ns", &S::hbm_startup_byte_ns, 0, kMega,
-       "HBM reads: time an engine's queue loses until its reads flow, by bytes read"},
+       "HBM reads: time an engine's queue loses until its reads flow, by bytes read; beside other queues it loses as "
+       "many "
+       "turns, which take longer"},
       {"hbm_startup_ns", &S::hbm_startup_ns, 0, kNs, "the same at most"},
       {"hbm_restart_ns", &S::hbm_restart_ns, 0, kNs,
        "the same for a transfer that came when the reads of the one before it were under way"},

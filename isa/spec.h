@@ -70,8 +70,8 @@ struct Spec {
   Number gpsimd_start_cycles, gpsimd_cycles_per_element;
 
   // DMA.
-  Number dma_engines, dma_queues, dma_partitions_per_engine, dma_bytes_per_ns, dma_packet_ns, dma_max_packet_bytes,
-      dma_chunk_ns, dma_cast_packet_ns;
+  Number dma_engines, dma_queues, dma_partitions_per_engine, dma_bytes_per_ns, dma_stall_byte_ns, dma_packet_ns,
+      dma_max_packet_bytes, dma_chunk_ns, dma_cast_packet_ns;
   Number dma_stagger_sbuf_ns, dma_stagger_hbm_ns;
   Number dma_trigger_1d_ns, dma_trigger_2d_ns, dma_trigger_first_ns, dma_trigger_back_to_back_ns,
       dma_first_packet_sbuf_ns, dma_first_packet_hbm_ns, dma_first_packet_ring_ns;

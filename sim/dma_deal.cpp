@@ -20,15 +20,17 @@ Dealer::Packets Dealer::packets_of(const Transfer& t) const {
   const auto most = static_cast<int64_t>(spec_.dma_max_packet_bytes);
   const int64_t chunk = std::max<int64_t>(1, t.chunk_bytes);
   const double fixed = t.cast ? spec_.dma_cast_packet_ns : spec_.dma_packet_ns;
+  const double stalls = t.reads_hbm || t.writes_hbm ? double{spec_.dma_stall_byte_ns} : 0;
+  const double byte_ns = 1 / (t.peak * spec_.dma_bytes_per_ns) + stalls;
   if (t.software && !t.cast && t.neighbours > 1 && 2 * chunk <= most) {
     const int64_t gathered = std::min(most / chunk, t.neighbours);
-    const double bytes = static_cast<double>(chunk * gathered), streamed = bytes / spec_.dma_bytes_per_ns;
+    const double bytes = static_cast<double>(chunk * gathered), streamed = bytes * byte_ns;
     const double ns = t.reads_hbm ? fixed + streamed : static_cast<double>(gathered) * spec_.dma_chunk_ns + streamed;
     return {ns, bytes, std::max<int64_t>(1, t.chunks)};
   }
   const int64_t cuts = t.fixed_ring ? 1 : std::max<int64_t>(1, (chunk + most - 1) / most);
   const double bytes = static_cast<double>(chunk) / static_cast<double>(cuts);
-  return {fixed + bytes / spec_.dma_bytes_per_ns, bytes, std::max<int64_t>(1, t.chunks * cuts)};
+  return {fixed + bytes * byte_ns, bytes, std::max<int64_t>(1, t.chunks * cuts)};
 }
 
 Deal Dealer::deal(const Transfer& t) const {

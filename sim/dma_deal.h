@@ -16,7 +16,7 @@ struct Deal {
   // By engine, filled up to a multiple of kUnit.
   static constexpr size_t kUnit = 16;
   std::vector<double> packets;  // 0: it gets none
-  std::vector<double> startup;  // before the first packet, while the reads of its queue are not under way
+  std::vector<double> startup;  // before the first packet, were it alone, while its queue's reads are not under way
   std::vector<double> restart;  // before the first packet, where it came after such reads had begun
   std::vector<double> late;     // until the engine has its descriptors, where its queue was idle
   size_t engines = 0;           // that get any packets

@@ -39,13 +39,12 @@ void DmaLanes::enter(uint32_t transfer, size_t queue, std::shared_ptr<const Deal
 
 // A lane's next transfer of the queue. Behind an earlier one neither the descriptors' delay nor that of the reads is
 // noticed, unless these begin anew after `late`.
-void DmaLanes::begin(Heads& h, size_t lane, const Deal& deal, double late) const {
-  h.rest_ticks[lane] = ticks_of(deal);
-  h.startup[lane] = 0;
+void DmaLanes::begin(Heads& h, size_t lane, const Deal& deal, double startup) const {
+  h.rest_ticks[lane] = h.ticks[lane] = ticks_of(deal);
+  h.startup[lane] = startup / h.ticks[lane];
   h.rest[lane] = deal.packets[first_ + lane] - 1;
-  h.late[lane] = late > 0 ? late : kNever;
-  h.packets[lane] = late > 0 ? kNever : 1;
-  h.ticks[lane] = late > 0 ? 0 : h.rest_ticks[lane];
+  h.late[lane] = kNever;
+  h.packets[lane] = 1 + h.startup[lane];
 }
 
 void DmaLanes::set_hbm_factor(double factor, double now) {
@@ -55,7 +54,7 @@ void DmaLanes::set_hbm_factor(double factor, double now) {
     for (size_t l = 0; l < kLanes; ++l) {
       if (h->late[l] == kNever && h->packets[l] == kNever) continue;
       h->rest_ticks[l] = ticks_of(*head(*queues_[h->queue], l).deal);
-      if (h->ticks[l] > 0) h->ticks[l] = h->rest[l] < 0 ? h->rest_ticks[l] : h->rest_ticks[l] + h->startup[l];
+      if (h->ticks[l] > 0) h->ticks[l] = h->rest_ticks[l];
     }
   dma_lanes::plan(clock_, heads_);
 }
@@ -94,7 +93,6 @@ void DmaLanes::go_on(Queue& q, size_t lane) {
     if (next.deal->packets[first_ + lane] <= 0) continue;
     const double restart = next.deal->restart[first_ + lane];
     const bool anew = restart > 0 && next.came > q.heads.reading_from[lane];
-    if (anew) q.heads.reading_from[lane] = clock_.settled[lane] + restart + next.deal->packet_ticks;
     ++q.busy;
     return begin(q.heads, lane, *next.deal, anew ? restart : 0);
   }

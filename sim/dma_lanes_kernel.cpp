@@ -16,8 +16,10 @@ using V = hn::Vec<D>;
 using M = hn::Mask<D>;
 
 // Where `more`, the first packet is over: on to the rest.
-HWY_INLINE void go_to_rest(const Heads& h, size_t l, M more, V& packets, V& ticks, V& rest) {
+HWY_INLINE void go_to_rest(Heads& h, size_t l, M more, V now, V& packets, V& ticks, V& rest) {
   const D d;
+  const M read = hn::And(more, hn::Gt(hn::Load(d, &h.startup[l]), hn::Zero(d)));
+  hn::Store(hn::IfThenElse(read, now, hn::Load(d, &h.reading_from[l])), d, &h.reading_from[l]);
   packets = hn::IfThenElse(more, rest, packets);
   ticks = hn::IfThenElse(more, hn::Load(d, &h.rest_ticks[l]), ticks);
   rest = hn::IfThenElse(more, hn::Set(d, -1), rest);
@@ -25,21 +27,21 @@ HWY_INLINE void go_to_rest(const Heads& h, size_t l, M more, V& packets, V& tick
 
 // What heads do in `elapsed` ticks, which are `cycles` turns of all working heads. Returns where they are through with
 // all packets, on lanes that are `due`. A tick's rounding leaves no sliver of lateness, or of a packet.
-HWY_INLINE M go_on(Heads& h, size_t l, V elapsed, V cycles, M due) {
+HWY_INLINE M go_on(Heads& h, size_t l, V now, V elapsed, V cycles, M due) {
   const D d;
   const V zero = hn::Zero(d), one = hn::Set(d, 1);
   const V late = hn::Sub(hn::Load(d, &h.late[l]), elapsed);
   V packets = hn::Max(hn::Sub(hn::Load(d, &h.packets[l]), cycles), zero);
   V ticks = hn::Load(d, &h.ticks[l]), rest = hn::Load(d, &h.rest[l]);
-  go_to_rest(h, l, hn::And(hn::Le(packets, zero), hn::Ge(rest, zero)), packets, ticks, rest);
+  go_to_rest(h, l, hn::And(hn::Le(packets, zero), hn::Ge(rest, zero)), now, packets, ticks, rest);
   const M through = hn::And(hn::Lt(hn::Mul(packets, ticks), one), due);
-  go_to_rest(h, l, hn::And(through, hn::Ge(rest, zero)), packets, ticks, rest);
+  go_to_rest(h, l, hn::And(through, hn::Ge(rest, zero)), now, packets, ticks, rest);
 
   const M ready = hn::And(hn::Lt(late, one), hn::Gt(elapsed, zero));
   hn::Store(hn::IfThenElse(ready, hn::Set(d, kNever), late), d, &h.late[l]);
-  hn::Store(hn::IfThenElse(ready, one, packets), d, &h.packets[l]);
-  hn::Store(hn::IfThenElse(ready, hn::Add(hn::Load(d, &h.rest_ticks[l]), hn::Load(d, &h.startup[l])), ticks), d,
-            &h.ticks[l]);
+  const V first = hn::Add(one, hn::Load(d, &h.startup[l]));
+  hn::Store(hn::IfThenElse(ready, first, packets), d, &h.packets[l]);
+  hn::Store(hn::IfThenElse(ready, hn::Load(d, &h.rest_ticks[l]), ticks), d, &h.ticks[l]);
   hn::Store(rest, d, &h.rest[l]);
   return hn::And(through, hn::Lt(hn::Mul(packets, ticks), one));
 }
@@ -65,14 +67,14 @@ uint32_t Enter(Heads& h, const Arrival& a) {
   for (size_t l = 0; l < kLanes; l += hn::Lanes(d)) {
     const V late = hn::Load(d, &h.late[l]), packets = hn::Load(d, &h.packets[l]);
     const V its_packets = hn::LoadU(d, a.packets + l), its_late = hn::LoadU(d, a.late + l);
-    const V startup = hn::LoadU(d, a.startup + l), ticks = hn::Set(d, a.ticks);
+    const V ticks = hn::Set(d, a.ticks), startup = hn::Div(hn::LoadU(d, a.startup + l), ticks);
     const M idle = hn::And(hn::Eq(late, never), hn::Eq(packets, never));
     const M m = hn::And(idle, hn::Gt(its_packets, zero)), waits = hn::Gt(its_late, zero);
-    const V reads = hn::Add(hn::Add(hn::Add(hn::Set(d, a.at), its_late), startup), hn::Set(d, a.packet_ticks));
+    const V reads = hn::Add(hn::Add(hn::Set(d, a.at), its_late), hn::Set(d, a.packet_ticks));
     const auto put = [&](V value, Lanes& to) { hn::Store(hn::IfThenElse(m, value, hn::Load(d, &to[l])), d, &to[l]); };
     put(hn::IfThenElse(waits, its_late, never), h.late);
-    put(hn::IfThenElse(waits, never, one), h.packets);
-    put(hn::IfThenElse(waits, zero, hn::Add(ticks, startup)), h.ticks);
+    put(hn::IfThenElse(waits, never, hn::Add(one, startup)), h.packets);
+    put(hn::IfThenElse(waits, zero, ticks), h.ticks);
     put(hn::Sub(its_packets, one), h.rest);
     put(ticks, h.rest_ticks);
     put(startup, h.startup);
@@ -90,7 +92,7 @@ void Settle(Clocks& c, std::span<Heads* const> heads, double now, const double* 
                          : hn::Set(d, now);
     const V elapsed = hn::Sub(to, settled), cycles = cycles_of(c, l, elapsed);
     hn::Store(to, d, &c.settled[l]);
-    for (Heads* h : heads) go_on(*h, l, elapsed, cycles, hn::MaskFromVec(hn::Zero(d)));
+    for (Heads* h : heads) go_on(*h, l, to, elapsed, cycles, hn::MaskFromVec(hn::Zero(d)));
   }
 }
 
@@ -123,7 +125,7 @@ bool Step(Clocks& c, std::span<Heads* const> heads, double until) {
     const V elapsed = hn::IfThenElseZero(due, hn::Sub(next, settled)), cycles = cycles_of(c, l, elapsed);
     hn::Store(hn::IfThenElse(due, next, settled), d, &c.settled[l]);
     for (Heads* h : heads) {
-      const uint32_t done = bits(go_on(*h, l, elapsed, cycles, due)) << l;
+      const uint32_t done = bits(go_on(*h, l, next, elapsed, cycles, due)) << l;
       h->through |= done;
       any |= done;
     }

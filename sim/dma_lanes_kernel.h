@@ -16,12 +16,13 @@ struct alignas(64) Lanes : std::array<double, kLanes> {
 
 // The head of one queue on each lane. While it is late it has no packets yet; a lane without head has neither.
 struct Heads {
-  Lanes late{kNever};         // left until its descriptors are there; then kNever
-  Lanes packets{kNever};      // left: of the first one, then of the rest
-  Lanes ticks;                // of one of them now
-  Lanes rest;                 // packets after the first one; -1: it is at them
-  Lanes rest_ticks, startup;  // of one packet, and more of the first one
-  Lanes reading_from;         // HBM reads that were queued by then began together
+  Lanes late{kNever};     // left until its descriptors are there; then kNever
+  Lanes packets{kNever};  // left: of the first one and the turns that it lost before, then of the rest
+  Lanes ticks;            // of one of them now
+  Lanes rest;             // packets after the first one; -1: it is at them
+  Lanes rest_ticks;       // of one packet
+  Lanes startup;          // turns that the first one loses
+  Lanes reading_from;     // HBM reads that were queued by then began together
   size_t queue = 0;
   uint32_t through = 0;  // bit by lane, after step()
 };

@@ -10,8 +10,9 @@ namespace {
 
 IssueCost dma_cost(const Transfer& t, const Spec& s) {
   const double packets = std::max(1.0, std::ceil(static_cast<double>(t.chunk_bytes) / s.dma_max_packet_bytes));
+  const double byte_ns = 1 / (t.peak * s.dma_bytes_per_ns) + s.dma_stall_byte_ns;
   const double row_ns = static_cast<double>(std::max<int64_t>(t.chunks, 1)) *
-                        (packets * s.dma_packet_ns + static_cast<double>(t.chunk_bytes) / s.dma_bytes_per_ns);
+                        (packets * s.dma_packet_ns + static_cast<double>(t.chunk_bytes) * byte_ns);
   const double rows = static_cast<double>(std::max<int64_t>(t.rows, 1));
   const double groups = std::ceil(rows / s.dma_partitions_per_engine);
   const double rounds = std::ceil(groups / s.dma_engines);

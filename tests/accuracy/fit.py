@@ -8,13 +8,14 @@ import trnsim
 
 # What is fitted, from least to most. Everything else in the Spec is read directly off profiles or documentation.
 NUMBERS = {
-    "hbm_startup_ns": (600, 800),
+    "hbm_startup_ns": (500, 700),
     "hbm_startup_byte_ns": (0.044, 0.084),
     "hbm_restart_ns": (300, 900),
     "dma_completion_load_ns": (320, 380),
     "dma_completion_store_ns": (375, 435),
-    "dma_stagger_hbm_ns": (8, 19),
-    "dma_packet_ns": (4.8, 7.5),
+    "dma_stagger_hbm_ns": (4, 19),
+    "dma_packet_ns": (4.5, 5.5),
+    "dma_stall_byte_ns": (0.001, 0.0035),
     "throttle_raise_threshold": (0.380, 0.396),
 }
 # One profile's errors (makespan, transfers' median and 90th percentile, drift's median) count over these targets.

@@ -1,4 +1,4 @@
-"""The committed accuracy table: targets that hold, and the deviations that are known (tests/golden/DEVIATIONS.md)."""
+"""The targets hold in the committed accuracy table; there are no known deviations (tests/golden/DEVIATIONS.md)."""
 
 import csv
 from pathlib import Path
@@ -25,15 +25,17 @@ def test_makespans_are_within_their_targets():
 
 @pytest.mark.parametrize(
     ("column", "target"),
-    [("duration median %", 1), ("duration p90 %", 5), ("drift median %", 1), ("drift most %", 4), ("DMA median %", 7)],
+    [
+        ("duration median %", 1),
+        ("duration p90 %", 5),
+        ("drift median %", 1),
+        ("drift most %", 4),
+        ("DMA median %", 7),
+        ("DMA p90 %", 20),
+    ],
 )
 def test_other_targets(column, target):
     assert max(float(row[column]) for row in FITTED.values()) <= target
-
-
-def test_deviation_1_dma_of_the_saturated_profile():
-    over = {name for name, row in FITTED.items() if float(row["DMA p90 %"]) > 20}
-    assert over == {"baseline_bf16_s1024"}
 
 
 def test_activity_is_within_three_points():

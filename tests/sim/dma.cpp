@@ -34,6 +34,7 @@ const Spec& plain() {
     Spec s = trn2();
     s.hbm_startup_ns.value = s.hbm_restart_ns.value = 0;
     s.dma_packet_ns.value = 5;
+    s.dma_stall_byte_ns.value = 0;
     s.dma_stagger_hbm_ns.value = 20;
     return s;
   }();
@@ -134,6 +135,23 @@ TEST_CASE("HBM reads begin late, and those that were queued by then follow at fu
   const auto apart = done_of(10, 900);  // the third comes when the first reads are through on every engine
   CHECK(apart[1] - apart[0] == Approx(one).margin(2));
   CHECK(apart[2] - apart[1] == Approx(700 + one).margin(2));
+}
+
+TEST_CASE("a queue whose reads do not flow yet loses turns, not the engine's time") {
+  Spec s = plain();
+  const double packet = 5 + 2048 / 27.2;
+  s.hbm_startup_ns.value = 4 * packet;
+  s.hbm_startup_byte_ns.value = 1;
+  s.dma_stagger_hbm_ns.value = s.dma_stagger_sbuf_ns.value = 0;
+  Transfer store = rows(256, 2048);
+  store.reads_hbm = false;
+  store.writes_hbm = true;
+  DmaEngines engines(s, clock_of_trn2());
+  engines.submit(0, 0, store, 0);
+  engines.submit(1, 1, rows(128, 2048), 0);
+  const auto done = drain(engines, 2);
+  CHECK(done[1] == Approx(2 * (4 + 8) * packet).margin(3));        // four turns lost, eight packets, every other turn
+  CHECK(done[0] == Approx((2 * (4 + 8) + 4) * packet).margin(3));  // twelve packets meanwhile, four alone
 }
 
 TEST_CASE("engines post their semaphore updates one after another") {
