@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isa/engine_cost.h"
+#include "isa/matmul_operands.h"
 #include "isa/rules.h"
 
 namespace trn {
@@ -175,7 +176,36 @@ Access bits_of(Access a) {
 
 }  // namespace
 
+namespace {
+
+// Bytes from an operand's start to element `index` of a row-major walk of `dims`.
+int64_t offset_in(std::span<const Dim> dims, int64_t index, Dtype d) {
+  int64_t elements = 0;
+  for (size_t i = dims.size(); i-- > 0; index /= dims[i].count) elements += index % dims[i].count * dims[i].step;
+  return elements * size_of(d);
+}
+
+// One plain transpose for each index of the middle dims, where dst's last dim is src's first.
+bool run_transposes(const Access& dst, const Access& src, const CoreMemory& m) {
+  if (src.on_chip() || dst.ndim < 3 || dst.dims[dst.ndim - 1u].count != src.dims[0].count) return false;
+  const std::span to(dst.dims.data() + 1, dst.ndim - 2u), from(src.dims.data() + 1, src.ndim - 2u);
+  Access columns = dst, rows = src;
+  columns.ndim = rows.ndim = 2;
+  columns.dims[1] = dst.dims[dst.ndim - 1u];
+  rows.dims[1] = src.dims[src.ndim - 1u];
+  const int64_t middle = src.elements() / rows.elements();
+  for (int64_t i = 0; i < middle; ++i) {
+    columns.offset = dst.offset + offset_in(to, i, dst.dtype);
+    rows.offset = src.offset + offset_in(from, i, src.dtype);
+    run_transpose(columns, rows, m);
+  }
+  return true;
+}
+
+}  // namespace
+
 void run_axes_transpose(const Access& dst, const Access& src, const CoreMemory& m) {
+  if (src.elements() > 0 && run_transposes(dst, src, m)) return;
   std::vector<int32_t> in, out;
   read_indices(bits_of(src), m, in);
   out.resize(in.size());

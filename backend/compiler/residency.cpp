@@ -262,7 +262,8 @@ class Residency {
   // ---- tiles that are made alike ----
 
   static bool is_pure(uint16_t card) {
-    return card == card_index<DmaCopy> || card == card_index<NcTranspose> || card == card_index<TensorCopy>;
+    return card == card_index<DmaCopy> || card == card_index<DmaTranspose> || card == card_index<NcTranspose> ||
+           card == card_index<TensorCopy>;
   }
 
   void merge() {

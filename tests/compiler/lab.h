@@ -10,6 +10,11 @@
 
 namespace trn::test {
 
+inline int64_t count_of(const Program& p, std::string_view card) {
+  return std::count_if(p.instructions.begin(), p.instructions.end(),
+                       [&](const Instruction& i) { return row(i).name == card; });
+}
+
 // A graph with random inputs: compiled, executed, and compared with the reference.
 class Lab {
  public:

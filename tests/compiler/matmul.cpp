@@ -54,6 +54,20 @@ TEST_CASE("long contractions and operands that do not fit on chip") {
   multiply({40, 12000}, {12000, 600}, Dtype::bfloat16, true, true, Dtype::float32);
 }
 
+TEST_CASE("DMA engines turn operands that come from HBM in rows of whole tiles") {
+  for (const Dtype d : {Dtype::bfloat16, Dtype::float32})
+    for (const int64_t k : {256, 200}) {
+      Lab lab;
+      const NodeId x = lab.input({64, k}, d), w = lab.input({384, k}, d);
+      lab.output(lab.g.matmul(x, lab.g.permute(w, {1, 0}), d));
+      lab.check(d == Dtype::float32 ? 3e-6 : 0.006);
+      auto slots = lab.slots;
+      const Program p = lab.run(slots);
+      CHECK((count_of(p, "dma_transpose") > 0) == (k == 256));
+      CHECK((count_of(p, "nc_transpose") > 0) == (k == 200));
+    }
+}
+
 TEST_CASE("linear layers and attention as graphs") {
   Lab lab;
   Graph& g = lab.g;

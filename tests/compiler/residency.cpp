@@ -18,11 +18,6 @@ int64_t scratch_bytes(const Program& p) {
   return bytes;
 }
 
-int64_t count_of(const Program& p, std::string_view card) {
-  return std::count_if(p.instructions.begin(), p.instructions.end(),
-                       [&](const Instruction& i) { return row(i).name == card; });
-}
-
 NodeId normalised(Graph& g, NodeId x) {
   const int64_t n = g[x].shape.back(), axis = static_cast<int64_t>(g[x].shape.size()) - 1;
   const NodeId over = g.constant(1.0 / static_cast<double>(n), Dtype::float32);
