@@ -125,7 +125,7 @@ class Run {
   const Tick post_latency_, issue_interval_, table_load_, dma_lookahead_;
   bool rising_ = true;  // semaphores only rise, and nothing waits for a low value: what is met stays met
   EventQueue<Event> events_;
-  std::vector<uint32_t> order_;    // records, stream by stream
+  LargeVector<uint32_t> order_;    // records, stream by stream
   std::vector<uint32_t> presets_;  // still to come, the last first
   std::vector<Stream> streams_;
   std::vector<Semaphore> semaphores_;

@@ -1,5 +1,6 @@
 #include "sim/work.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "isa/dispatch.h"
@@ -18,6 +19,24 @@ uint64_t hash(const Cost& c) {
   h = mix(h, static_cast<uint64_t>(c.transfer.rows) << 32 ^ static_cast<uint64_t>(c.transfer.chunks));
   return mix(h, static_cast<uint64_t>(c.transfer.chunk_bytes) ^ static_cast<uint64_t>(c.table) << 48);
 }
+
+// Costs of arguments that came lately: instructions of a long Program share theirs (isa/argument_pool.h).
+class KnownCosts {
+ public:
+  struct Known {
+    uint32_t args = UINT32_MAX;
+    uint16_t card = 0;
+    Engine engine = Engine::sync;
+    Unit unit = Unit::pipeline;
+    uint32_t cost = 0;
+    bool of(const Instruction& i) const { return args == i.args && card == i.card && engine == i.engine; }
+  };
+  explicit KnownCosts(size_t instructions) : known_(std::bit_ceil(std::clamp<size_t>(instructions, 1, 1024))) {}
+  Known& at(const Instruction& i) { return known_[(i.args * 0x9E3779B1u >> 20) & (known_.size() - 1)]; }
+
+ private:
+  std::vector<Known> known_;
+};
 
 }  // namespace
 
@@ -43,18 +62,25 @@ Work work_of(const Program& p, const Spec& s) {
   w.waits.reserve(p.waits.size());
   std::vector<uint32_t> by_semaphore;  // an update "add one" for each
   CostPool pool(w.costs);
+  KnownCosts known(p.instructions.size());
   const auto rows = isa();
   for (const Instruction& in : p.instructions) {
-    const CardRow& card = rows[in.card];
+    KnownCosts::Known& of_args = known.at(in);
+    if (!of_args.of(in)) {
+      const CardRow& card = rows[in.card];
+      const Cost cost = card.cost(p.raw_args(in), in.engine, s);
+      const Unit unit = card.is_dma ? Unit::dma : cost.control ? Unit::sequencer : Unit::pipeline;
+      of_args = {in.args, in.card, in.engine, unit,
+                 pool.add(cost, in.card * kEngines + static_cast<size_t>(in.engine))};
+      if (w.names[in.card].empty()) w.names[in.card] = card.name;
+    }
     Record r;
-    const Cost cost = card.cost(p.raw_args(in), in.engine, s);
-    r.cost = pool.add(cost, in.card * kEngines + static_cast<size_t>(in.engine));
+    r.cost = of_args.cost;
     r.name = in.card;
-    if (w.names[in.card].empty()) w.names[in.card] = card.name;
     r.engine = in.engine;
     r.core = in.core;
     r.queue = in.queue;
-    r.unit = card.is_dma ? Unit::dma : cost.control ? Unit::sequencer : Unit::pipeline;
+    r.unit = of_args.unit;
     r.first_wait = static_cast<uint32_t>(w.waits.size());
     r.waits = in.waits;
     for (const Wait& wait : p.waits_of(in)) w.waits.push_back({wait.semaphore, Compare::at_least, wait.value});

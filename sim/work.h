@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "isa/program.h"
+#include "memory/large_pages.h"
 
 namespace trn {
 
@@ -64,8 +65,8 @@ struct Preset {
 // subsequence with its (core, engine), in order. Made from a Program, or from a hardware profile (traces/replay.h).
 struct Work {
   uint8_t cores = 1;
-  std::vector<Record> records;
-  std::vector<SemaphoreWait> waits;
+  LargeVector<Record> records;
+  LargeVector<SemaphoreWait> waits;
   std::vector<SemaphoreUpdate> updates;
   std::vector<Cost> costs;  // equal ones are shared
   std::vector<Preset> presets;

@@ -2,42 +2,30 @@
 
 #include <malloc.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <fstream>
+#include <string>
 
+namespace trn::bench {
 namespace {
 
-std::atomic<size_t> g_now{0}, g_peak{0};
-
-void* taken(void* p) {
-  if (!p) throw std::bad_alloc();
-  const size_t now = g_now += malloc_usable_size(p);
-  if (now > g_peak) g_peak = now;
-  return p;
-}
-void given_back(void* p) {
-  g_now -= malloc_usable_size(p);
-  std::free(p);
+size_t status(const std::string& field) {
+  std::ifstream in("/proc/self/status");
+  for (std::string name, rest; in >> name; std::getline(in, rest))
+    if (name == field + ":") {
+      size_t kib = 0;
+      in >> kib;
+      return kib * 1024;
+    }
+  return 0;
 }
 
 }  // namespace
 
-void* operator new(size_t n) { return taken(std::malloc(n)); }
-void* operator new(size_t n, std::align_val_t a) {
-  return taken(
-      std::aligned_alloc(static_cast<size_t>(a), (n + static_cast<size_t>(a) - 1) & ~(static_cast<size_t>(a) - 1)));
+size_t bytes_now() {
+  malloc_trim(0);  // what is free is the allocator's, not the Program's
+  return status("VmRSS");
 }
-void operator delete(void* p) noexcept { given_back(p); }
-void operator delete(void* p, size_t) noexcept { given_back(p); }
-void operator delete(void* p, std::align_val_t) noexcept { given_back(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { given_back(p); }
-
-namespace trn::bench {
-
-size_t bytes_now() { return g_now; }
-size_t bytes_peak() { return g_peak; }
-void forget_peak() { g_peak = g_now.load(); }
+size_t bytes_peak() { return status("VmHWM"); }
+void forget_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
 }  // namespace trn::bench

@@ -3,7 +3,8 @@
 
 namespace trn::bench {
 
-// Bytes that operator new has given out and not got back, and the most there were since forget_peak().
+// Bytes of this process in memory, and the most there were since forget_peak() (Linux: VmRSS and VmHWM). Fit for
+// Programs of many megabytes.
 size_t bytes_now();
 size_t bytes_peak();
 void forget_peak();
