@@ -1,4 +1,4 @@
-"""Loading real weights the ordinary way, with nothing of transformers or safetensors changed."""
+"""Loading real weights the ordinary way, with the calls of transformers and safetensors as everybody writes them."""
 
 import importlib.util
 import pathlib

@@ -67,6 +67,20 @@ def test_safetensors(tmp_path):
     host = torch.arange(6.0).reshape(2, 3)
     safetensors.save_file({"w": host.neuron()}, tmp_path / "w.safetensors")
     assert torch.equal(safetensors.load_file(tmp_path / "w.safetensors")["w"].to("neuron").cpu(), host)
-    # Its own core knows no device called "neuron", but leaves an index to torch.
-    there = safetensors.load_file(tmp_path / "w.safetensors", device=0)["w"]
-    assert there.device == torch.device("neuron", 0) and torch.equal(there.cpu(), host)
+    for device, index in ((0, 0), ("neuron", 0), ("neuron:0", 0), ("neuron:1", 1)):
+        there = safetensors.load_file(tmp_path / "w.safetensors", device=device)["w"]
+        assert there.device == torch.device("neuron", index) and torch.equal(there.cpu(), host)
+
+
+def test_safetensors_opens_a_file_for_the_current_device(tmp_path):
+    import pytest
+
+    safetensors = pytest.importorskip("safetensors")
+    from safetensors.torch import save_file
+
+    host = torch.arange(6.0).reshape(2, 3)
+    save_file({"w": host}, tmp_path / "w.safetensors", metadata={"format": "pt"})
+    with torch.neuron.device(1), safetensors.safe_open(tmp_path / "w.safetensors", "pt", device="neuron") as file:
+        assert file.keys() == ["w"] and file.metadata() == {"format": "pt"}
+        assert torch.equal(file.get_slice("w")[1:].cpu(), host[1:])
+        assert file.get_tensor("w").device == torch.device("neuron", 1)

@@ -18,6 +18,7 @@ def register() -> None:
     _on_import.call_after("torch._dynamo.device_interface", _register_dynamo)
     _multiprocessing.register(torch.multiprocessing.reductions)
     _on_import.call_after("torch._dynamo.backends.registry", _register_backend)
+    _on_import.call_after("safetensors", _register_safetensors)
 
 
 def _register_dynamo(device_interface) -> None:
@@ -31,3 +32,9 @@ def _register_backend(registry) -> None:
 
     registry.register_backend(_compile.neuron, name="neuron")
     _compile.make_default(registry)
+
+
+def _register_safetensors(safetensors) -> None:
+    from . import _safetensors
+
+    _safetensors.register(safetensors)
