@@ -71,6 +71,8 @@ bool wants(const IValue& mask, size_t i) { return mask.toListRef()[i].toBool(); 
 
 void convolution(Stack& s) {
   const Tensor x = s[0].toTensor(), w = s[1].toTensor();
+  TORCH_CHECK(x.scalar_type() == w.scalar_type(), "Input type (", x.scalar_type(), ") and weight type (",
+              w.scalar_type(), ") should be the same");
   const auto ints = [&](int i) { return s[i].toDimVector(); };
   const auto stride = ints(3), padding = ints(4), dilation = ints(5), output_padding = ints(7);
   const bool transposed = s[6].toBool();
@@ -217,6 +219,14 @@ constexpr Override kOverrides[] = {
     {"neuron::batch_norm_inference", like_first},
 };
 
+// Products whose operands, from `first` on, must be of one dtype: PyTorch's meta kernels do not look.
+struct Factors {
+  std::string_view op;
+  size_t first;
+};
+constexpr Factors kFactors[] = {
+    {"aten::mm", 0}, {"aten::mv", 0}, {"aten::addmm", 1}, {"aten::_addmm_activation", 1}, {"aten::addbmm", 1}};
+
 // What Python shape functions import at their first call, where there is an interpreter (torch_neuronx/_meta.py).
 void load_shape_functions() {
   const PyGILState_STATE gil = PyGILState_Ensure();
@@ -247,10 +257,22 @@ void raise_hosts_error(const c10::OperatorHandle& op, const Stack& arguments) {
   ask_host(op, arguments, host_zeros_like);
 }
 
+void check_factors(const c10::OperatorHandle& op, const Stack& s) {
+  for (const Factors& f : kFactors) {
+    if (f.op != op.operator_name().name) continue;
+    const Tensor &a = s[f.first].toTensor(), &b = s[f.first + 1].toTensor(), &sum = s[0].toTensor();
+    if (a.dtype() == b.dtype() && sum.dtype() == a.dtype()) return;
+    raise_hosts_error(op, s);
+    TORCH_CHECK(false, "expected m1 and m2 to have the same dtype, but got: ", a.dtype().name(),
+                " != ", b.dtype().name(), ", and self of ", sum.dtype().name());
+  }
+}
+
 }  // namespace
 
 void infer(const c10::OperatorHandle& op, Stack& stack) {
   const c10::OperatorName& name = op.operator_name();
+  check_factors(op, stack);
   const Stack arguments = stack;
   MetaCopies copies;
   for (IValue& v : stack) copies.replace(v);

@@ -136,6 +136,11 @@ REFUSED = {
     "div": lambda d: torch.div(on(d, [1, 2]), 0, rounding_mode="trunc"),
     "bincount": lambda d: torch.bincount(on(d, [1, 2]), on(d, [3.0])),
     "arange": lambda d: torch.arange(0, 4, 0.5, dtype=torch.int64, device=d),
+    "mm of two dtypes": lambda d: on(d, [[1.0]]).half() @ on(d, [[1.0]]),
+    "mv of two dtypes": lambda d: torch.mv(on(d, [[1.0]]).half(), on(d, [1.0])),
+    "addmm of two dtypes": lambda d: torch.addmm(on(d, [[1.0]]), on(d, [[1.0]]).half(), on(d, [[1.0]])),
+    "addmm to another dtype": lambda d: torch.addmm(on(d, [[1.0]]).half(), on(d, [[1.0]]), on(d, [[1.0]])),
+    "addbmm of two dtypes": lambda d: torch.addbmm(on(d, [[1.0]]), on(d, [[[1.0]]]).half(), on(d, [[[1.0]]])),
     "addr": lambda d: torch.addr(on(d, [[1]]), on(d, [1]), on(d, [2]), alpha=1.5),
 }
 
@@ -143,6 +148,20 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_the_host_knows_is_refused_in_pytorchs_words(name):
     both(REFUSED[name])
+
+
+def test_convolutions_of_two_dtypes_are_refused():
+    x, w = n([[[1.0]]]), n([[[1.0]]])
+    with pytest.raises(RuntimeError, match=r"Input type \(Half\) and weight type \(Float\) should be the same"):
+        F.conv1d(x.half(), w)
+    with pytest.raises(RuntimeError, match=r"Input type \(float\) and bias type \(c10::Half\) should be the same"):
+        F.conv1d(x, w, n([1.0]).half())
+
+
+def test_large_products_of_two_dtypes_are_refused():
+    a = torch.empty(2048, 1024, device="neuron")
+    with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype"):
+        a.half() @ a.t()
 
 
 def test_the_hosts_generator_is_not_drawn_from():
