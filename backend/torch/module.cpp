@@ -113,6 +113,11 @@ PYBIND11_MODULE(_C, m) {
   m.def("fallback_ops", &fallback_ops);
   m.def("clear_op_tracking", &clear_op_tracking);
   m.def("program_statistics", &program_statistics);
+  m.def("registered_ops", [] {
+    std::map<std::string, std::pair<std::string, std::string>> rows;  // by overload: its row's name, notes
+    for (RegisteredOp& op : registered_ops()) rows[op.overload] = {std::move(op.row), std::move(op.notes)};
+    return rows;
+  });
   m.def("made_programs", [] {
     py::list all;
     for (const MadeProgram& p : made_programs()) all.append(py::make_tuple(p.op, p.line, p.arguments, p.operators));

@@ -116,3 +116,18 @@ def test_time_says_how_long_and_streams_the_timeline(program, tmp_path):
     assert quiet["instructions"] == 3 and quiet["active_us"]["vector"] > 0
     refused = trnsim("time", program(EXPONENTIAL))
     assert refused.returncode == 2 and "Traceback" not in refused.stderr
+
+
+def test_ops_lists_what_becomes_of_an_operator():
+    done = trnsim("ops", "add", "--format", "json")
+    rows = {row["op"]: row for row in json.loads(done.stdout)}
+    assert rows["add.Tensor"]["status"] == rows["add.out"]["status"] == "device"
+    assert rows["add.out"]["lowering"] == "add.Tensor" and rows["add.Tensor"]["schema"].startswith("aten::add.Tensor(")
+    assert " device " in trnsim("ops", "mm").stdout and "1 device" in trnsim("ops", "add.Tensor").stdout
+    assert "| linalg_svd | composite |" in trnsim("ops", "linalg_svd", "--format", "markdown").stdout
+    assert trnsim("ops", "_linalg_svd.U").stdout.split()[1] == "host"
+
+
+def test_ops_knows_no_other_names():
+    done = trnsim("ops", "nonsense")
+    assert done.returncode == 2 and "nonsense" in done.stderr

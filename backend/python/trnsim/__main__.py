@@ -93,6 +93,33 @@ def replay(args: argparse.Namespace) -> int:
     return 0
 
 
+def ops(args: argparse.Namespace) -> int:
+    from torch_neuronx import _operators
+
+    rows = [
+        row
+        for row in _operators.table()
+        if (not args.name or row["op"].partition(".")[0] == args.name or row["op"] == args.name)
+        and args.status in (None, row["status"])
+    ]
+    if not rows:
+        print(f"trnsim: PyTorch has no such operator: {args.name or args.status}", file=sys.stderr)
+        return 2
+    if args.format == "json":
+        print(json.dumps(rows, indent=2))
+        return 0
+    markdown = args.format == "markdown"
+    if markdown:
+        print("| operator | status | lowered as | notes |\n|---|---|---|---|")
+    for row in rows:
+        cells = (row["op"], row["status"], row["lowering"], row["notes"])
+        print("| {} | {} | {} | {} |".format(*cells) if markdown else "{:58} {:10} {:40} {}".format(*cells).rstrip())
+    if not markdown:
+        count = {status: sum(row["status"] == status for row in rows) for status in _operators.STATUS}
+        print("\n" + "\n".join(f"{n:5} {status}: {_operators.STATUS[status]}" for status, n in count.items() if n))
+    return 0
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="trnsim", description="Tools of the Trainium2 simulator.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -102,6 +129,12 @@ def main(argv: list[str] | None = None) -> int:
     command.add_argument("--format", choices=("text", "markdown", "json"), default="text")
     command.add_argument("--target", default="", help="trn1, inf2, trn2 or trn3; default: the machine (TRNSIM_SPEC)")
     command.set_defaults(run=isa)
+
+    command = commands.add_parser("ops", help="PyTorch's operators: which have a lowering, which fall back to the host")
+    command.add_argument("name", nargs="?", help="such as add or add.Tensor; absent: all")
+    command.add_argument("--status", choices=("device", "composite", "host", "none"))
+    command.add_argument("--format", choices=("text", "markdown", "json"), default="text")
+    command.set_defaults(run=ops)
 
     command = commands.add_parser("asm", help="assembly text to an executable (NEFF container)")
     command.add_argument("file", type=Path)
