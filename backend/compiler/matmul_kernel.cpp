@@ -159,8 +159,13 @@ void matmul_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
   Product product = product_of(p, p.graph[k.nodes[0]], batch, roles);
   MatmulResult result(t, p, k, roles);
   product.result = &result;
-  // The longest batch dim innermost: it is the one that packs.
-  std::stable_sort(batch.begin(), batch.end(), [](const BatchDim& a, const BatchDim& b) { return a.count < b.count; });
+  // Innermost, of the dims that are long enough to pack, the one with the shortest steps: heads that lie side by side
+  // are loaded together, and the rows that the kernel before has stored first are read first.
+  const auto rank = [](const BatchDim& d) {
+    constexpr int64_t kPacked = 4;
+    return std::pair(d.count >= kPacked, -std::max(std::abs(d.a), std::abs(d.b)));
+  };
+  std::stable_sort(batch.begin(), batch.end(), [&](const BatchDim& a, const BatchDim& b) { return rank(a) < rank(b); });
   over_batch(t, product, batch, 0);
 }
 

@@ -48,6 +48,16 @@ TEST_CASE("batched products") {
       for (bool turn_b : {false, true}) multiply(a, b, Dtype::float32, turn_a, turn_b, Dtype::float32);
 }
 
+TEST_CASE("heads that lie side by side are loaded together") {
+  Lab lab;
+  Graph& g = lab.g;
+  const auto heads = [&] { return g.permute(g.reshape(lab.input({16, 64, 384}), {16, 64, 12, 32}), {0, 2, 1, 3}); };
+  lab.output(g.matmul(heads(), g.permute(heads(), {0, 1, 3, 2}), Dtype::float32));
+  lab.check(3e-6);
+  auto slots = lab.slots;
+  CHECK(count_of(lab.run(slots), "dma_copy") == 16 * 3);  // a load of each side and a store
+}
+
 TEST_CASE("long contractions and operands that do not fit on chip") {
   multiply({130, 21000}, {21000, 30}, Dtype::float32, false, false, Dtype::float32);
   multiply({600, 6000}, {6000, 40}, Dtype::float32, false, true, Dtype::float32);
