@@ -59,7 +59,7 @@ Program finished(TileProgram tiles, const Spec& s, const Dump& dump, Effort effo
 
 // How much of SBUF is best given to values that stay, and how much left to the scheduler, the simulator says; of very
 // long Programs the first share that fits is taken.
-constexpr double kShares[] = {0.3, 0.65, 0};
+constexpr double kShares[] = {0.3, 0.65, 0.85, 0};
 constexpr size_t kCompared = 60'000;  // instructions
 
 Program best_residency(const TileProgram& tiles, const Spec& s, const Dump& dump) {
