@@ -35,10 +35,10 @@ void load_direct(TileBuilder& t, const Tile& panel, const Side& s, int64_t first
 // The DMA engines turn what they read from HBM at nine tenths of their rate, where 128 partitions and a multiple of 16
 // columns come out (nki-dge): a 128 x 128 tile takes them 9 ns longer and the tensor engine, which has at least as much
 // to do, 56 ns less. What is computed before may still be on chip: no load at all.
-bool can_be_turned_by_dma(const Side& s, const std::vector<RowBox>& rows, int64_t k) {
+bool can_be_turned_by_dma(const Side& s, const std::vector<RowBox>& rows, int64_t k, const Spec& machine) {
   const int64_t bytes = size_of(s.view.dtype);
-  return !s.computed && s.k_step == 1 && k % kTile == 0 && (bytes == 2 || bytes == 4) && rows.size() == 1 &&
-         rows[0].dims.size() == 1 && rows[0].count % 16 == 0;
+  return machine.generation >= DmaTranspose::since && !s.computed && s.k_step == 1 && k % kTile == 0 &&
+         (bytes == 2 || bytes == 4) && rows.size() == 1 && rows[0].dims.size() == 1 && rows[0].count % 16 == 0;
 }
 
 void load_turned_by_dma(TileBuilder& t, const Tile& panel, const Side& s, const RowBox& rows, int64_t k0, int64_t k) {
@@ -55,7 +55,7 @@ void load_turned_by_dma(TileBuilder& t, const Tile& panel, const Side& s, const 
 }
 
 void load_turned(TileBuilder& t, const Tile& panel, const Side& s, int64_t first, int64_t rows, int64_t k0, int64_t k) {
-  if (const auto boxes = cut_rows(s.rows, 1, first, rows); can_be_turned_by_dma(s, boxes, k))
+  if (const auto boxes = cut_rows(s.rows, 1, first, rows); can_be_turned_by_dma(s, boxes, k, t.spec()))
     return load_turned_by_dma(t, panel, s, boxes[0], k0, k);
   const int64_t step = kNaturalBytes / size_of(s.view.dtype) / kTile * kTile;
   for (int64_t r = 0; r < rows; r += kTile)

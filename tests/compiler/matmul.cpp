@@ -75,6 +75,7 @@ TEST_CASE("DMA engines turn operands that come from HBM in rows of whole tiles")
       const Program p = lab.run(slots);
       CHECK((count_of(p, "dma_transpose") > 0) == (k == 256));
       CHECK((count_of(p, "nc_transpose") > 0) == (k == 200));
+      CHECK(count_of(compile(lab.g, trn1()), "dma_transpose") == 0);  // has no such DMA engines
     }
 }
 
