@@ -38,7 +38,7 @@ void DmaLanes::enter(uint32_t transfer, size_t queue, std::shared_ptr<const Deal
 }
 
 // A lane's next transfer of the queue. Behind an earlier one neither the descriptors' delay nor that of the reads is
-// noticed, unless these begin anew after `late`.
+// noticed, unless these begin anew, which takes `startup`.
 void DmaLanes::begin(Heads& h, size_t lane, const Deal& deal, double startup) const {
   h.rest_ticks[lane] = h.ticks[lane] = ticks_of(deal);
   h.startup[lane] = startup / h.ticks[lane];

@@ -16,12 +16,11 @@ using V = hn::Vec<D>;
 using M = hn::Mask<D>;
 
 // Where `more`, the first packet is over: on to the rest.
-HWY_INLINE void go_to_rest(Heads& h, size_t l, M more, V now, V& packets, V& ticks, V& rest) {
+HWY_INLINE void go_to_rest(Heads& h, size_t l, M more, V now, V& packets, V& rest) {
   const D d;
   const M read = hn::And(more, hn::Gt(hn::Load(d, &h.startup[l]), hn::Zero(d)));
   hn::Store(hn::IfThenElse(read, now, hn::Load(d, &h.reading_from[l])), d, &h.reading_from[l]);
   packets = hn::IfThenElse(more, rest, packets);
-  ticks = hn::IfThenElse(more, hn::Load(d, &h.rest_ticks[l]), ticks);
   rest = hn::IfThenElse(more, hn::Set(d, -1), rest);
 }
 
@@ -32,10 +31,11 @@ HWY_INLINE M go_on(Heads& h, size_t l, V now, V elapsed, V cycles, M due) {
   const V zero = hn::Zero(d), one = hn::Set(d, 1);
   const V late = hn::Sub(hn::Load(d, &h.late[l]), elapsed);
   V packets = hn::Max(hn::Sub(hn::Load(d, &h.packets[l]), cycles), zero);
-  V ticks = hn::Load(d, &h.ticks[l]), rest = hn::Load(d, &h.rest[l]);
-  go_to_rest(h, l, hn::And(hn::Le(packets, zero), hn::Ge(rest, zero)), now, packets, ticks, rest);
+  const V ticks = hn::Load(d, &h.ticks[l]);
+  V rest = hn::Load(d, &h.rest[l]);
+  go_to_rest(h, l, hn::And(hn::Le(packets, zero), hn::Ge(rest, zero)), now, packets, rest);
   const M through = hn::And(hn::Lt(hn::Mul(packets, ticks), one), due);
-  go_to_rest(h, l, hn::And(through, hn::Ge(rest, zero)), now, packets, ticks, rest);
+  go_to_rest(h, l, hn::And(through, hn::Ge(rest, zero)), now, packets, rest);
 
   const M ready = hn::And(hn::Lt(late, one), hn::Gt(elapsed, zero));
   hn::Store(hn::IfThenElse(ready, hn::Set(d, kNever), late), d, &h.late[l]);

@@ -12,10 +12,15 @@ constexpr int64_t kNaturalBytes = 8192;  // per partition: rows as they stand in
 constexpr int64_t kLoadBytes =
     4096;  // per partition and DMA: long enough for full bandwidth, short enough that products start early
 
+// k tiles of `rows` rows that come in one DMA.
+int64_t tiles_per_load(const Side& s, int64_t rows) {
+  return std::max<int64_t>(kLoadBytes / (rows * size_of(s.view.dtype)), 1);
+}
+
 // k straight to partitions. Full k tiles come several to a DMA, the ragged last one alone.
 void load_direct(TileBuilder& t, const Tile& panel, const Side& s, int64_t first, int64_t rows, int64_t k0, int64_t k) {
   const int64_t full = k / kTile, rest = k % kTile;
-  const int64_t group = std::max<int64_t>(kLoadBytes / (rows * size_of(s.view.dtype)), 1);
+  const int64_t group = tiles_per_load(s, rows);
   for (const RowBox& box : cut_rows(s.rows, 3, first, rows)) {
     const Access columns = slice(panel, 2, box.at, box.count);
     const int64_t start = s.offset + box.offset + k0 * s.k_step;
@@ -42,7 +47,7 @@ bool can_be_turned_by_dma(const Side& s, const std::vector<RowBox>& rows, int64_
 }
 
 void load_turned_by_dma(TileBuilder& t, const Tile& panel, const Side& s, const RowBox& rows, int64_t k0, int64_t k) {
-  const int64_t tiles = k / kTile, group = std::max<int64_t>(kLoadBytes / (rows.count * size_of(s.view.dtype)), 1);
+  const int64_t tiles = k / kTile, group = tiles_per_load(s, rows.count);
   for (int64_t kt = 0; kt < tiles; kt += group) {
     const int64_t n = std::min(group, tiles - kt);
     DmaTranspose::Args a;
