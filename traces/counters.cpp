@@ -8,6 +8,10 @@
 
 namespace trn {
 
+double Session::peak_flops_per_ns() const {
+  return spec ? physical_cores * 2 * spec->pe_rows * spec->pe_columns * spec->tensor_ghz : 0;
+}
+
 double Session::duration_ns() const {
   double first = launches.empty() ? 0 : launches.front().submitted_ns, last = first;
   if (!host.empty()) first = launches.empty() ? host.front().start_ns : std::min(first, host.front().start_ns);

@@ -96,7 +96,7 @@ std::string report_json(const Session& s, size_t max_slices) {
   j["active_us"]["DMA"] = t.dma_active_ns / 1e3;
   j["flops"] = t.flops;
   j["hbm_bytes"] = t.hbm_read_bytes + t.hbm_write_bytes;
-  j["peak_gflops"] = 2 * s.spec->pe_rows * s.spec->pe_columns * s.spec->tensor_ghz;
+  j["peak_gflops"] = s.peak_flops_per_ns();
   j["peak_gbps"] = static_cast<double>(s.spec->hbm_stack_bytes_per_ns);
   j["waits"] = Json::array();
   for (const WaitGroup& w : top_waits(s)) {

@@ -19,9 +19,6 @@ int64_t count_of(const Session& s, std::string_view card) {
   return n;
 }
 
-// 128 x 128 multiply-adds a cycle.
-double peak_flops_per_ns(const Spec& s) { return 2 * s.pe_rows * s.pe_columns * s.tensor_ghz; }
-
 }  // namespace
 
 std::string summary_json(const Session& s) {
@@ -37,7 +34,7 @@ std::string summary_json(const Session& s) {
   j["total_active_time_percent"] = t.device_ns > 0 ? active / t.device_ns : 0;
   j["hardware_flops"] = t.flops;
   if (s.spec) {
-    const double peak = peak_flops_per_ns(*s.spec);
+    const double peak = s.peak_flops_per_ns();
     j["neuroncore_cycle_count"] = static_cast<int64_t>(t.device_ns * s.spec->tensor_ghz);
     j["hfu_estimated_percent"] = t.device_ns > 0 ? t.flops / (t.device_ns * peak) : 0;
     j["mbu_estimated_percent"] = t.device_ns > 0 ? static_cast<double>(t.hbm_read_bytes + t.hbm_write_bytes) /

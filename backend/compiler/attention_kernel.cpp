@@ -58,10 +58,8 @@ class AttentionKernel {
 
   void write() {
     if (n_.causal) make_triangle();
-    Dims at(batch_.size());
-    do {
-      head(at);
-    } while (next(at));
+    const auto mine = t_.share(elements(batch_));
+    for (int64_t i = mine.first; i < mine.last; ++i) head(indices(i));
   }
 
  private:
@@ -83,10 +81,10 @@ class AttentionKernel {
     for (size_t i = 0; i < at.size(); ++i) offset += at[i] * v.strides[i];
     return {v, offset, v.strides[at.size()], v.strides[at.size() + 1]};
   }
-  bool next(Dims& at) const {
-    for (size_t i = at.size(); i-- > 0; at[i] = 0)
-      if (++at[i] < batch_[i]) return true;
-    return false;
+  Dims indices(int64_t i) const {
+    Dims at(batch_.size());
+    for (size_t d = at.size(); d-- > 0; i /= batch_[d]) at[d] = i % batch_[d];
+    return at;
   }
   Tile column(int64_t rows) { return t_.sbuf(static_cast<int>(rows), Dtype::float32, {1}); }
 

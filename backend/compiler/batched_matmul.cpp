@@ -54,7 +54,7 @@ void batched_matmul(TileBuilder& t, const Product& p, const BatchDim& d) {
   const int64_t widest = std::max({m, n, k}) * 4;
   const int64_t group = std::min(d.count, std::max(kGroupBytes / widest / pack * pack, pack));
   const int64_t per_bank = std::max<int64_t>(kBankElements / n, 1);
-  p.result->columns_per_tile(n);
+  p.result->expect({0, m}, {0, n}, n);
   for (int64_t first = 0; first < d.count; first += group) {
     const int64_t count = std::min(group, d.count - first);
     const int64_t together = std::min(pack, count);
@@ -71,7 +71,7 @@ void batched_matmul(TileBuilder& t, const Product& p, const BatchDim& d) {
       }
       copy_tile(t, slice(out, 1, at, here), bank);
     }
-    p.result->write_products(out, d.number, first, count);
+    p.result->write_products(out, d.number, d.first + first, count);
   }
 }
 

@@ -10,10 +10,11 @@ struct Product {
   MatmulResult* result;
 };
 
-// A batch dim of both operands: element steps, size, its number for the result.
+// A batch dim of both operands: element steps, size, its number for the result; indices from `first` on.
 struct BatchDim {
   int64_t a, b, count;
   size_t number;
+  int64_t first = 0;
 };
 
 // Small products, such as attention heads: one DMA brings many, those with k of 32 or 64 share the rows of the array,

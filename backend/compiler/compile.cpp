@@ -18,15 +18,24 @@
 namespace trn::compiler {
 namespace {
 
-TileProgram tile(const Plan& p, const Spec& s) {
+void write(TileBuilder& t, const Plan& p, const Kernel& k) {
+  switch (k.kind) {
+    case Kernel::Kind::row: return row_kernel(t, p, k);
+    case Kernel::Kind::copy: return copy_kernel(t, k.results[0].to, k.from);
+    case Kernel::Kind::island: return island_kernel(t, p, k);
+  }
+}
+
+TileProgram tile(const Plan& p, const Spec& s, const Cores& cores) {
   TileBuilder t(p.graph.name, s);
   for (const Slot& slot : p.graph.slots) t.slot(slot);
   for (const Kernel& k : p.kernels) {
-    switch (k.kind) {
-      case Kernel::Kind::row: row_kernel(t, p, k); break;
-      case Kernel::Kind::copy: copy_kernel(t, k.results[0].to, k.from); break;
-      case Kernel::Kind::island: island_kernel(t, p, k); break;
+    const int parts = parts_of(p, k, cores, s);
+    for (int part = 0; part < parts; ++part) {
+      t.begin_part(part, parts);
+      write(t, p, k);
     }
+    t.end_parts();
   }
   return std::move(t).finish();
 }
@@ -82,7 +91,7 @@ Program best_residency(const TileProgram& tiles, const Spec& s, const Dump& dump
 
 }  // namespace
 
-Program compile(const Graph& g, const Spec& s) {
+Program compile(const Graph& g, const Spec& s, const Cores& cores) {
   check_sizes(g);
   const Dump dump(g.name);
   dump("graph", g);
@@ -90,7 +99,7 @@ Program compile(const Graph& g, const Spec& s) {
   dump("simplify", small);
   const Plan plan = split(std::move(small));
   dump("split", plan);
-  TileProgram tiles = tile(plan, s);
+  TileProgram tiles = tile(plan, s, cores);
   dump("tile", tiles);
   return plan.kernels.size() > 1 ? best_residency(tiles, s, dump) : finished(std::move(tiles), s, dump);
 }

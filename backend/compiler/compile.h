@@ -1,5 +1,5 @@
 #pragma once
-#include "backend/compiler/graph.h"
+#include "backend/compiler/parts.h"
 #include "backend/compiler/tile_program.h"
 
 namespace trn::compiler {
@@ -9,9 +9,9 @@ namespace trn::compiler {
 //   decompose  writes composite primitives in simpler ones                              Graph -> Graph
 //   simplify   folds constants and views, removes what nothing uses                       Graph -> Graph
 //   split      groups nodes into kernels; values that cross kernels get HBM scratch slots  Graph -> Kernels
-//   tile       writes each kernel with a TileBuilder                                       Kernels -> TileProgram
+//   tile       writes each kernel with a TileBuilder, for one core or in parts for two     Kernels -> TileProgram
 //   residency  keeps values on chip from kernel to kernel                                  TileProgram -> TileProgram
 //   schedule, allocate, synchronise                                                        tile_program.h
-Program compile(const Graph& g, const Spec& s);
+Program compile(const Graph& g, const Spec& s, const Cores& cores = {});
 
 }  // namespace trn::compiler

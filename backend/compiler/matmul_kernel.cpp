@@ -16,10 +16,22 @@ constexpr int64_t kPanelBytes =
 
 class Matmul {
  public:
-  Matmul(TileBuilder& t, const Product& p)
-      : t_(t), a_(p.a), b_(p.b), result_(*p.result), k_(p.a.k), tiles_((k_ + kTile - 1) / kTile) {}
+  // `shared`: the cores divide these rows or columns, else their batches.
+  Matmul(TileBuilder& t, const Product& p, bool shared)
+      : t_(t),
+        a_(p.a),
+        b_(p.b),
+        result_(*p.result),
+        k_(p.a.k),
+        tiles_((k_ + kTile - 1) / kTile),
+        rows_{0, a_.count},
+        columns_{0, b_.count} {
+    if (!shared) return;
+    (rows_are_shared() ? rows_ : columns_) = t.share(rows_are_shared() ? a_.count : b_.count, kTile);
+  }
 
   void write() {
+    if (rows_.count() == 0 || columns_.count() == 0) return;
     const int64_t column = tiles_ * size_of(a_.view.dtype);  // bytes per partition of one row of a panel
     const int64_t beside_wide =
         (kPanelBytes / column - 2 * kMoving) / kTile * kTile;  // leaves the passing panel its full width
@@ -28,36 +40,48 @@ class Matmul {
     // The operand that fits whole stays, weights rather than what is computed before: they can be loaded and turned
     // meanwhile, and rows of the result are complete one after the other. Else one that must be turned, because the
     // passing one is loaded once per block of the other.
-    const bool a_fits = a_.count <= most, b_fits = b_.count <= most;
+    const bool a_fits = rows_.count() <= most, b_fits = columns_.count() <= most;
     const bool weights_first = b_fits && a_.computed && !b_.computed;
     const bool a_stays = !weights_first && (a_fits || (!b_fits && (a_.turned() || !b_.turned())));
-    const Side& stays = a_stays ? a_ : b_;
+    const TileBuilder::Range stays = a_stays ? rows_ : columns_;
     if (most == 0) return streamed();
-    const int64_t blocks = (stays.count + most - 1) / most;
-    const int64_t block = std::min(stays.count, ((stays.count + blocks - 1) / blocks + kTile - 1) / kTile * kTile);
+    const int64_t blocks = (stays.count() + most - 1) / most;
+    const int64_t block = std::min(stays.count(), ((stays.count() + blocks - 1) / blocks + kTile - 1) / kTile * kTile);
     int64_t width = kMoving;
     while (width >= kTile && 2 * width * column + block * column > kPanelBytes) width /= 2;
     if (width < kTile) return streamed();
-    result_.columns_per_tile(a_stays ? width : kMoving);
-    for (int64_t at = 0; at < stays.count; at += block) {
-      const int64_t n = std::min(block, stays.count - at);
+    result_.expect(rows_, columns_, a_stays ? width : kMoving);
+    for (int64_t at = stays.first; at < stays.last; at += block) {
+      const int64_t n = std::min(block, stays.last - at);
       a_stays ? with_a(at, n, width) : with_b(at, n, width);
     }
   }
 
  private:
+  // Both cores load the side that they do not divide. Rows are divided, as the kernels around do it, unless columns
+  // save transfers that would take longer than the products.
+  bool rows_are_shared() const {
+    if (a_.count <= kTile || b_.count <= kTile) return a_.count > kTile;
+    const Spec& s = t_.spec();
+    const int64_t bytes = size_of(a_.view.dtype);
+    const double products = static_cast<double>(a_.count * b_.count * k_) / 2 * (bytes == 4 ? s.pe_fp32_passes : 1) /
+                            (s.pe_rows * s.pe_columns * s.tensor_ghz);
+    const double transfers = static_cast<double>((a_.count + 2 * b_.count) * k_ * bytes) / s.hbm_stack_bytes_per_ns;
+    return b_.count <= a_.count || transfers <= products;
+  }
+
   void with_a(int64_t m0, int64_t rows, int64_t width) {
     const Tile a = load_panel(t_, a_, m0, rows, 0, k_);
-    for (int64_t n = 0; n < b_.count; n += width) {
-      const int64_t columns = std::min(width, b_.count - n);
+    for (int64_t n = columns_.first; n < columns_.last; n += width) {
+      const int64_t columns = std::min(width, columns_.last - n);
       const Tile b = load_panel(t_, b_, n, columns, 0, k_);
       for (int64_t m = 0; m < rows; m += kTile) tile(a, m, b, 0, m0 + m, std::min(kTile, rows - m), n, columns);
     }
   }
   void with_b(int64_t n0, int64_t columns, int64_t width) {
     const Tile b = load_panel(t_, b_, n0, columns, 0, k_);
-    for (int64_t m0 = 0; m0 < a_.count; m0 += width) {
-      const int64_t rows = std::min(width, a_.count - m0);
+    for (int64_t m0 = rows_.first; m0 < rows_.last; m0 += width) {
+      const int64_t rows = std::min(width, rows_.last - m0);
       const Tile a = load_panel(t_, a_, m0, rows, 0, k_);
       for (int64_t m = 0; m < rows; m += kTile)
         for (int64_t n = 0; n < columns; n += kMoving)
@@ -76,10 +100,10 @@ class Matmul {
   // k too long for panels of it: four rows of tiles stay in PSUM while k passes.
   void streamed() {
     constexpr int64_t kRows = 4 * kTile, kStep = 16 * kTile;
-    result_.columns_per_tile(kMoving);
-    for (int64_t m0 = 0; m0 < a_.count; m0 += kRows)
-      for (int64_t n = 0; n < b_.count; n += kMoving) {
-        const int64_t rows = std::min(kRows, a_.count - m0), columns = std::min(kMoving, b_.count - n);
+    result_.expect(rows_, columns_, kMoving);
+    for (int64_t m0 = rows_.first; m0 < rows_.last; m0 += kRows)
+      for (int64_t n = columns_.first; n < columns_.last; n += kMoving) {
+        const int64_t rows = std::min(kRows, rows_.last - m0), columns = std::min(kMoving, columns_.last - n);
         std::vector<Tile> banks;
         for (int64_t m = 0; m < rows; m += kTile)
           banks.push_back(t_.psum(static_cast<int>(std::min(kTile, rows - m)), Dtype::float32, {columns}));
@@ -102,6 +126,7 @@ class Matmul {
   const Side &a_, &b_;
   MatmulResult& result_;
   int64_t k_, tiles_;
+  TileBuilder::Range rows_, columns_;
 };
 
 // Batch dims along which B does not vary are more rows of A; the others are left to loop over.
@@ -138,11 +163,11 @@ Product product_of(const Plan& p, const Node& n, std::vector<BatchDim>& batch, s
 }
 
 void over_batch(TileBuilder& t, Product& p, const std::vector<BatchDim>& batch, size_t dim) {
-  if (dim == batch.size()) return Matmul(t, p).write();
+  if (dim == batch.size()) return Matmul(t, p, batch.empty()).write();
   const BatchDim& d = batch[dim];
   if (dim + 1 == batch.size() && fits_batched(p, d)) return batched_matmul(t, p, d);
   for (int64_t i = 0; i < d.count; ++i) {
-    p.result->batch(d.number, i);
+    p.result->batch(d.number, d.first + i);
     over_batch(t, p, batch, dim + 1);
     p.a.offset += d.a;
     p.b.offset += d.b;
@@ -166,6 +191,14 @@ void matmul_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
     return std::pair(d.count >= kPacked, -std::max(std::abs(d.a), std::abs(d.b)));
   };
   std::stable_sort(batch.begin(), batch.end(), [&](const BatchDim& a, const BatchDim& b) { return rank(a) < rank(b); });
+  if (!batch.empty()) {
+    BatchDim& outer = batch.front();
+    const auto mine = t.share(outer.count);
+    product.a.offset += outer.a * mine.first;
+    product.b.offset += outer.b * mine.first;
+    outer.first = mine.first;
+    outer.count = mine.count();
+  }
   over_batch(t, product, batch, 0);
 }
 

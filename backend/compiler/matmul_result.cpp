@@ -46,20 +46,17 @@ Block MatmulResult::block() const {
   return b;
 }
 
-void MatmulResult::columns_per_tile(int64_t width) {
+void MatmulResult::expect(Range rows, Range columns, int64_t width) {
   if (values_) return;
-  int64_t rows = 1;
-  for (int axis : row_axes_) rows *= space_.size[axis];
-  const int64_t columns = column_axis_ < 0 ? 1 : space_.size[column_axis_];
   Layout tiles;
-  for (int64_t m = 0; m < rows; m += 128)
-    for (int64_t n = 0; n < columns; n += width) {
+  for (int64_t m = rows.first; m < rows.last; m += 128)
+    for (int64_t n = columns.first; n < columns.last; n += width) {
       Block b = block();
       b.first_row = m;
-      b.partitions = static_cast<int>(std::min<int64_t>(128, rows - m));
+      b.partitions = static_cast<int>(std::min<int64_t>(128, rows.last - m));
       if (column_axis_ >= 0) {
         b.start[column_axis_] = n;
-        b.free = {{column_axis_, 1, std::min(width, columns - n)}};
+        b.free = {{column_axis_, 1, std::min(width, columns.last - n)}};
       }
       tiles.steps.push_back({std::move(b)});
     }

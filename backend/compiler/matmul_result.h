@@ -13,8 +13,9 @@ class MatmulResult {
 
   MatmulResult(TileBuilder& t, const Plan& p, const Kernel& k, const std::vector<char>& roles);
 
-  // Columns per tile, before the first write.
-  void columns_per_tile(int64_t n);
+  // What will be written, in which tiles: before the first write.
+  using Range = TileBuilder::Range;
+  void expect(Range rows, Range columns, int64_t columns_per_tile);
   // Index in batch dim `i` of what comes next.
   void batch(size_t i, int64_t index) { start_[batch_axes_[i]] = index; }
 

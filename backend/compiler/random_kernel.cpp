@@ -114,7 +114,8 @@ void random_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
   Philox philox(t, p.view(n.inputs[0]));
   const int64_t blocks = (words + 3) / 4,
                 free = std::min<int64_t>(std::max<int64_t>((blocks + 127) / 128, 16), kBlocks);
-  for (int64_t first = 0; first < blocks; first += 128 * free) {
+  const auto mine = t.share(blocks, 128 * free);
+  for (int64_t first = mine.first; first < mine.last; first += 128 * free) {
     const int64_t rows = std::min<int64_t>((blocks - first + free - 1) / free, 128), left = words - first * 4;
     const Tile out = philox.blocks(first, rows, free);
     const int64_t full = std::min(rows, left / (4 * free)), rest = std::min(left - full * 4 * free, 4 * free);

@@ -1,6 +1,7 @@
 #include "backend/compiler/residency.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "backend/compiler/dma_pieces.h"
@@ -13,14 +14,15 @@ namespace {
 constexpr uint32_t kBlock = 32;       // instructions whose live bytes are one number
 constexpr size_t kMostPieces = 4096;  // of one slot; a search that long costs more than it saves
 
-// Bytes of SBUF that are alive, by block of instructions.
+// Bytes of a core's SBUF that are alive, by block of instructions.
 class Occupancy {
  public:
-  Occupancy(const TileProgram& p, const std::vector<LiveRange>& live, double share, const Spec& s)
+  Occupancy(const TileProgram& p, const std::vector<LiveRange>& live, uint8_t core, double share, const Spec& s)
       : most_(static_cast<int64_t>(share * static_cast<double>(capacity(Space::sbuf, s)))),
         alive_(p.program.instructions.size() / kBlock + 1) {
     for (size_t t = 0; t < live.size(); ++t)
-      if (live[t].used() && p.tiles[t].space == Space::sbuf) add(live[t], footprint(p.tiles[t], s));
+      if (live[t].used() && p.tiles[t].space == Space::sbuf && p.tiles[t].core == core)
+        add(live[t], footprint(p.tiles[t], s));
   }
   void add(const LiveRange& r, int64_t bytes) {
     for (uint32_t b = r.first / kBlock; b <= r.last / kBlock; ++b) alive_[b] += bytes;
@@ -40,7 +42,7 @@ class Residency {
       : p_(std::move(p)),
         s_(s),
         live_(live_ranges(p_)),
-        occupancy_(p_, live_, share, s),
+        occupancy_{Occupancy(p_, live_, 0, share, s), Occupancy(p_, live_, 1, share, s)},
         tiles_(p_.tiles.size()),
         slots_(p_.program.slots.size()),
         removed_(all().size()) {
@@ -237,13 +239,14 @@ class Residency {
     LiveRange whole = before;
     for (const uint32_t tile : parts)
       whole = {std::min(whole.first, live_[tile].first), std::max(whole.last, live_[tile].last)};
+    Occupancy& core = occupancy_[p_.tiles[into].core];
     const auto change = [&](int64_t sign) {
-      occupancy_.add(before, -sign * bytes(into));
-      for (const uint32_t tile : parts) occupancy_.add(live_[tile], -sign * bytes(tile));
-      occupancy_.add(whole, sign * bytes(into));
+      core.add(before, -sign * bytes(into));
+      for (const uint32_t tile : parts) core.add(live_[tile], -sign * bytes(tile));
+      core.add(whole, sign * bytes(into));
     };
     change(1);
-    if (!occupancy_.fits(whole)) {
+    if (!core.fits(whole)) {
       change(-1);
       return false;
     }
@@ -412,7 +415,7 @@ class Residency {
   TileProgram p_;
   const Spec& s_;
   std::vector<LiveRange> live_;
-  Occupancy occupancy_;
+  std::array<Occupancy, 2> occupancy_;  // by core
   std::vector<TileState> tiles_;
   std::vector<SlotState> slots_;
   std::vector<char> removed_;

@@ -36,7 +36,8 @@ template <class Move>
 void for_each_group(TileBuilder& t, const View& index, Move move) {
   const int64_t n = index.shape[0];
   const Tile indices = load_indices(t, index, n);
-  for (int64_t at = 0; at < n; at += kRows) {
+  const auto mine = t.share(n, kRows);
+  for (int64_t at = mine.first; at < mine.last; at += kRows) {
     const int64_t rows = std::min(kRows, n - at);
     move(at, rows, slice(indices.columns(at / kRows, 1), 0, 0, rows));
   }

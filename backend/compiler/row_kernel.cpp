@@ -66,7 +66,9 @@ class RowKernel {
   }
 
   void write() {
-    for (const Step& step : layout_.steps) {
+    const auto mine = t_.share(static_cast<int64_t>(layout_.steps.size()));
+    for (int64_t i = mine.first; i < mine.last; ++i) {
+      const Step& step = layout_.steps[i];
       values_.begin_step();
       step.size() == 1 ? whole_step(step[0]) : chunked_step(step);
     }

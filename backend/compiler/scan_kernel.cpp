@@ -49,7 +49,8 @@ void scan_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
   const Tile one = t.sbuf(static_cast<int>(Lines::kPartitions), Dtype::float32, {1});
   if (floats) fill_tile(t, one, 1);
   const Lines from(p.view(n.inputs[0]), n.dim), to(k.results[0].to, n.dim);
-  for (int64_t row = 0; row < from.count(); row += Lines::kPartitions) {
+  const auto mine = t.share(from.count(), Lines::kPartitions);
+  for (int64_t row = mine.first; row < mine.last; row += Lines::kPartitions) {
     Access before{};
     for (int64_t at = 0; at < from.length(); at += kChunk) {
       const int64_t rows = std::min(Lines::kPartitions, from.count() - row),

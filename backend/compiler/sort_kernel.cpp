@@ -35,7 +35,8 @@ class SortKernel {
 
   void write() {
     const int64_t together = wide_ ? 1 : Lines::kPartitions;
-    for (int64_t line = 0; line < from_.count(); line += together) {
+    const auto mine = t_.share(from_.count(), together);
+    for (int64_t line = mine.first; line < mine.last; line += together) {
       partitions_ = static_cast<int>(wide_ ? 128 : std::min(together, from_.count() - line));
       const Access numbers = element_numbers(t_, partitions_, free_, wide_);
       const Pairs result = sorted(t_, {keys(line, numbers), numbers}, wide_);

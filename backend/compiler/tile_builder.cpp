@@ -128,7 +128,7 @@ Tile TileBuilder::tile(Space space, int partitions, Dtype dtype, std::span<const
     a.dims[i + 1] = {static_cast<int32_t>(elements), static_cast<int32_t>(free[i])};
     elements *= free[i];
   }
-  program_.tiles.push_back({space, core_, partitions, elements * size_of(dtype), source_});
+  program_.tiles.push_back({space, static_cast<uint8_t>(part_), partitions, elements * size_of(dtype), source_});
   return {a};
 }
 
@@ -149,7 +149,7 @@ Tile TileBuilder::load_once(const Access& hbm, int partitions, std::initializer_
   append_bytes(key, hbm);
   append_bytes(key, partitions);
   append_bytes(key, as);
-  append_bytes(key, core_);
+  append_bytes(key, part_);
   for (int64_t n : free) append_bytes(key, n);
   if (const auto known = loaded_.find(key); known != loaded_.end()) return known->second;
   const Tile t = sbuf(partitions, as, free);
@@ -158,23 +158,53 @@ Tile TileBuilder::load_once(const Access& hbm, int partitions, std::initializer_
   return t;
 }
 
-Engine TileBuilder::least_loaded(EngineSet among) {
+void TileBuilder::weigh() {
   const auto& instructions = program_.program.instructions;
   for (; weighed_ < instructions.size(); ++weighed_) {
     const Instruction& i = instructions[weighed_];
-    load_[i.core * kEngines + static_cast<int>(i.engine)] += issue_cost(program_.program, i, spec_).busy;
+    load_[engine_stream(i)] += issue_cost(program_.program, i, spec_).busy;
   }
+}
+
+Engine TileBuilder::least_loaded(EngineSet among) {
+  weigh();
   int best = -1;
   for (int e = 0; e < kEngines; ++e)
-    if (among.has(static_cast<Engine>(e)) && (best < 0 || load_[core_ * kEngines + e] < load_[core_ * kEngines + best]))
+    if (among.has(static_cast<Engine>(e)) && (best < 0 || load_[part_ * kEngines + e] < load_[part_ * kEngines + best]))
       best = e;
   if (best < 0) throw Error(Fault::internal, "no engine to choose from");
   return static_cast<Engine>(best);
 }
 
-void TileBuilder::core(int c) {
-  core_ = static_cast<uint8_t>(c);
-  program_.program.cores = std::max<uint8_t>(program_.program.cores, static_cast<uint8_t>(c + 1));
+void TileBuilder::begin_part(int part, int of) {
+  part_ = part;
+  parts_ = of;
+  part_ends_.resize(static_cast<size_t>(part) + 1);
+  part_ends_[part] = program_.program.instructions.size();
+}
+
+// Passes look at windows of the sequence, and the cores work at the same time: what the second part emitted stands
+// beside as much of the first.
+void TileBuilder::end_parts() {
+  auto& all = program_.program.instructions;
+  if (parts_ == 2) {
+    weigh();
+    const std::vector<Instruction> one(all.begin() + part_ends_[0], all.begin() + part_ends_[1]),
+        two(all.begin() + part_ends_[1], all.end());
+    auto out = all.begin() + part_ends_[0];
+    for (size_t i = 0, j = 0; i < one.size() || j < two.size();)
+      *out++ = j == two.size() || (i < one.size() && i * two.size() <= j * one.size()) ? one[i++] : two[j++];
+  }
+  part_ = 0;
+  parts_ = 1;
+}
+
+TileBuilder::Range TileBuilder::share(int64_t n, int64_t unit) const {
+  const auto bound = [&](int64_t part) {
+    const int64_t even = (n * part + parts_ - 1) / parts_;
+    return std::min(n, (even + unit - 1) / unit * unit);
+  };
+  return {bound(part_), bound(part_ + 1)};
 }
 
 void TileBuilder::source(std::string text) {
@@ -186,7 +216,8 @@ void TileBuilder::source(std::string text) {
 TileProgram TileBuilder::finish() && { return std::move(program_); }
 
 void TileBuilder::append(uint16_t card, Engine engine, uint32_t args, bool is_dma) {
-  Instruction i{.card = card, .engine = engine, .core = core_};
+  Instruction i{.card = card, .engine = engine, .core = static_cast<uint8_t>(part_)};
+  program_.program.cores = std::max<uint8_t>(program_.program.cores, static_cast<uint8_t>(i.core + 1));
   if (is_dma) i.queue = queue_of(engine);
   i.args = args;
   i.source = source_;

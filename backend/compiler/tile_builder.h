@@ -75,7 +75,18 @@ class TileBuilder {
 
   // PSUM -> SBUF copies and other work that Vector, Scalar or GpSimd can do: the engine with the least work so far.
   Engine least_loaded(EngineSet among);
-  void core(int c);               // physical core that later tiles and instructions belong to
+
+  // Parts of a kernel: the whole of it is written `of` times, once for each physical core, and each time works on its
+  // share of the outermost loop. What the parts emitted is then put side by side.
+  void begin_part(int part, int of);
+  void end_parts();
+  // Items [first, last) of `n` that are this part's. Shares begin at multiples of `unit`; the last may be empty.
+  struct Range {
+    int64_t first, last;
+    int64_t count() const { return last - first; }
+  };
+  Range share(int64_t n, int64_t unit = 1) const;
+
   void source(std::string text);  // what later instructions came from (aten op, kernel line)
 
   const Spec& spec() const { return spec_; }
@@ -83,12 +94,14 @@ class TileBuilder {
 
  private:
   Tile tile(Space space, int partitions, Dtype dtype, std::span<const int64_t> free);
+  void weigh();
   void append(uint16_t card, Engine engine, uint32_t args, bool is_dma);
   [[noreturn]] void fail(std::string_view card, const Complaint& c) const;
 
   const Spec& spec_;
   TileProgram program_;
-  uint8_t core_ = 0;
+  int part_ = 0, parts_ = 1;            // the part's number is its physical core
+  std::vector<size_t> part_ends_{0};  // instructions before the kernel's first part, after each
   uint32_t source_ = 0;
   std::array<double, 2 * kEngines> load_{};  // ns of work per engine, of the first `weighed_` instructions
   size_t weighed_ = 0;

@@ -121,14 +121,22 @@ void copy_view(TileBuilder& t, const View& to, const View& from) {
     dst.push_back({d, n});
     src.push_back({s, n});
   }
+  int64_t skipped_dst = 0, skipped_src = 0;
+  const auto mine = t.share(dst.empty() ? 1 : dst[0].count);
+  if (mine.count() == 0) return;
+  if (!dst.empty()) {
+    dst[0].count = src[0].count = static_cast<int32_t>(mine.count());
+    skipped_dst = mine.first * dst[0].step;
+    skipped_src = mine.first * src[0].step;
+  }
   int64_t outer = 1;
   const size_t lead = dst.size() > Access::kMaxDims ? dst.size() - Access::kMaxDims : 0;
   for (size_t i = 0; i < lead; ++i) outer *= dst[i].count;
   const std::vector<Dim> dst_outer(dst.begin(), dst.begin() + lead), src_outer(src.begin(), src.begin() + lead);
   const std::vector<Dim> dst_inner(dst.begin() + lead, dst.end()), src_inner(src.begin() + lead, src.end());
   for (int64_t i = 0; i < outer; ++i)
-    t.load(hbm_access(to, offset_of(dst_outer, i), {}, dst_inner),
-           hbm_access(from, offset_of(src_outer, i), {}, src_inner));
+    t.load(hbm_access(to, skipped_dst + offset_of(dst_outer, i), {}, dst_inner),
+           hbm_access(from, skipped_src + offset_of(src_outer, i), {}, src_inner));
 }
 
 }  // namespace trn::compiler

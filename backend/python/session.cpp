@@ -34,6 +34,14 @@ class Timelines {
   std::map<std::pair<uint32_t, std::shared_ptr<const Loads>>, std::shared_ptr<const Timeline>> kept_;
 };
 
+Session of_this_machine() {
+  const runtime::MachineDescription machine = runtime::describe_machine();
+  Session s;
+  s.spec = machine.spec;
+  s.physical_cores = machine.lnc;
+  return s;
+}
+
 Launch launch(const runtime::LaunchRecord& r, Timelines& timelines) {
   return {
       timelines.of(r.what, r.loads), r.core, runtime::interned(r.origin.source), r.submitted_ns, r.start_ns, r.end_ns};
@@ -44,8 +52,7 @@ Launch launch(const runtime::LaunchRecord& r, Timelines& timelines) {
 Session take_session(const std::shared_ptr<runtime::Recording>& recording) {
   runtime::synchronise_all();
   const runtime::Recording seen = runtime::recorder().finish(recording);
-  Session s;
-  s.spec = runtime::describe_machine().spec;
+  Session s = of_this_machine();
   Timelines timelines(*s.spec);
   for (const runtime::LaunchRecord& r : seen.launches)
     if (r.status == NRT_SUCCESS) s.launches.push_back(launch(r, timelines));
@@ -58,8 +65,7 @@ Session take_session(const std::shared_ptr<runtime::Recording>& recording) {
 }
 
 Session last_launch() {
-  Session s;
-  s.spec = runtime::describe_machine().spec;
+  Session s = of_this_machine();
   Timelines timelines(*s.spec);
   if (const auto last = runtime::recorder().last(); last.what) s.launches.push_back(launch(last, timelines));
   return s;

@@ -75,7 +75,7 @@ void add_graph(Digest& d, const compiler::Graph& g) {
     compiler::for_each_word(n, [&d](int64_t word) { d.add(static_cast<uint64_t>(word)); });
 }
 
-std::string digest(const compiler::Graph& g, const Spec& s) {
+std::string digest(const compiler::Graph& g, const Spec& s, const compiler::Cores& cores) {
   static const Digest start = [] {
     Digest d;
     add_build(d);
@@ -83,6 +83,7 @@ std::string digest(const compiler::Graph& g, const Spec& s) {
   }();
   Digest d = start;
   add_machine(d, s);
+  d.add(static_cast<uint64_t>(cores.count));
   add_graph(d, g);
   return d.hex();
 }
@@ -142,9 +143,11 @@ Statistics& statistics() {
 
 LoadedProgram load_program(const compiler::Graph& graph, int device) {
   ensure_runtime();  // operands without elements have not
-  const Spec& spec = *runtime::describe_machine().spec;
+  const runtime::MachineDescription machine = runtime::describe_machine();
+  const Spec& spec = *machine.spec;
+  const compiler::Cores cores{.count = machine.lnc};
   const auto directory = cache_directory();
-  const fs::path path = directory ? *directory / (digest(graph, spec) + ".neff") : fs::path();
+  const fs::path path = directory ? *directory / (digest(graph, spec, cores) + ".neff") : fs::path();
   if (directory) {
     try {
       if (const std::vector<std::byte> bytes = read_file(path); !bytes.empty()) {
@@ -159,7 +162,7 @@ LoadedProgram load_program(const compiler::Graph& graph, int device) {
     }
   }
   const auto start = std::chrono::steady_clock::now();
-  const Program p = compiler::compile(graph, spec);
+  const Program p = compiler::compile(graph, spec, cores);
   const std::vector<std::byte> bytes = to_container(p);
   const auto spent = std::chrono::steady_clock::now() - start;
   statistics().compiled.fetch_add(1, std::memory_order_relaxed);

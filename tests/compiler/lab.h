@@ -51,36 +51,15 @@ class Lab {
                    .shape = shape});
   }
 
-  // Relative error against the largest magnitude of the result.
+  // Relative error against the largest magnitude of the result, on one core and in parts on two.
   void check(double tolerance = 1e-6) {
-    auto bound = slots;
-    const Program p = run(bound);
-    INFO(compiler::listing(g));
     Reference reference(g, slots);
-    for (const auto& [id, slot] : outputs_) {
-      const Array& expected = reference(id);
-      double scale = 1e-30;
-      for (double x : expected.v)
-        if (std::isfinite(x)) scale = std::max(scale, std::fabs(x));
-      for (size_t i = 0; i < expected.v.size(); ++i) {
-        const double got = read(bound[slot], g[id].dtype, i), want = expected.v[i];
-        const bool same =
-            got == want || (std::isnan(got) && std::isnan(want)) || std::fabs(got - want) <= tolerance * scale;
-        if (same) continue;
-        INFO("node " << id << " element " << i << ": got " << got << ", expected " << want);
-        REQUIRE(same);
-      }
-    }
-    REQUIRE_FALSE(trn::check(p, trn2()));
-    if (p.instructions.size() > kMostJudged) return;
-    for (const Finding& f : find_hazards(p, trn2())) {
-      INFO(explain(f, p));
-      REQUIRE(f.advice);
-    }
+    compare(reference, tolerance, {});
+    compare(reference, tolerance, {.count = 2, .least_ns = 0});
   }
 
-  Program run(std::vector<std::vector<std::byte>>& bound) {
-    const Program p = compiler::compile(g, trn2());
+  Program run(std::vector<std::vector<std::byte>>& bound, const compiler::Cores& on = {}) {
+    const Program p = compiler::compile(g, trn2(), on);
     std::vector<std::span<std::byte>> spans;
     bound.resize(p.slots.size());
     for (size_t i = 0; i < p.slots.size(); ++i) {
@@ -89,8 +68,8 @@ class Lab {
       if (s.use == SlotUse::constant) std::memcpy(bound[i].data(), p.constants.data() + s.constant_offset, s.bytes);
       spans.push_back(bound[i]);
     }
-    static CoreState core(trn2());
-    CoreState* cores[] = {&core};
+    static CoreState first(trn2()), second(trn2());
+    CoreState* cores[] = {&first, &second};
     execute(p, cores, spans);
     return p;
   }
@@ -116,6 +95,33 @@ class Lab {
   }
 
  private:
+  void compare(Reference& reference, double tolerance, const compiler::Cores& on) {
+    auto bound = slots;
+    const Program p = run(bound, on);
+    if (on.count > p.cores) return;  // not in parts
+    INFO(compiler::listing(g));
+    for (const auto& [id, slot] : outputs_) {
+      const Array& expected = reference(id);
+      double scale = 1e-30;
+      for (double x : expected.v)
+        if (std::isfinite(x)) scale = std::max(scale, std::fabs(x));
+      for (size_t i = 0; i < expected.v.size(); ++i) {
+        const double got = read(bound[slot], g[id].dtype, i), want = expected.v[i];
+        const bool same =
+            got == want || (std::isnan(got) && std::isnan(want)) || std::fabs(got - want) <= tolerance * scale;
+        if (same) continue;
+        INFO("node " << id << " element " << i << ": got " << got << ", expected " << want);
+        REQUIRE(same);
+      }
+    }
+    REQUIRE_FALSE(trn::check(p, trn2()));
+    if (p.instructions.size() > kMostJudged) return;
+    for (const Finding& f : find_hazards(p, trn2())) {
+      INFO(explain(f, p));
+      REQUIRE(f.advice);
+    }
+  }
+
   void fill(std::vector<std::byte>& bytes, Dtype d, int low, int high) {
     std::uniform_real_distribution<double> real(-2, 2);
     std::uniform_int_distribution<int> whole(d == Dtype::boolean ? 0 : low, d == Dtype::boolean ? 1 : high);

@@ -85,10 +85,37 @@ TEST_CASE("a tensor is loaded once until somebody stores to it") {
   CHECK(load(0, Dtype::float32) == first);
   t.store(hbm(0, 128, 8), t.sbuf(128, Dtype::float32, {8}));
   CHECK(load(0, Dtype::float32) != first);
-  t.core(1);
+  t.begin_part(1, 2);
   const uint32_t other_core = load(0, Dtype::float32);
-  t.core(0);
+  t.end_parts();
   CHECK(load(0, Dtype::float32) != other_core);
+}
+
+TEST_CASE("parts share a loop and stand side by side") {
+  TileBuilder t("parts", trn2());
+  t.slot({.name = "x", .bytes = 4 * 128 * 8, .shape = {}});
+  const auto bounds = [&](int part, int64_t n, int64_t unit) {
+    t.begin_part(part, 2);
+    const auto r = t.share(n, unit);
+    return std::pair(r.first, r.last);
+  };
+  CHECK(bounds(0, 5, 1) == std::pair<int64_t, int64_t>(0, 3));
+  CHECK(bounds(1, 5, 1) == std::pair<int64_t, int64_t>(3, 5));
+  CHECK(bounds(0, 300, 128) == std::pair<int64_t, int64_t>(0, 256));
+  CHECK(bounds(1, 300, 128) == std::pair<int64_t, int64_t>(256, 300));
+  CHECK(bounds(0, 100, 128) == std::pair<int64_t, int64_t>(0, 100));
+  CHECK(bounds(1, 100, 128) == std::pair<int64_t, int64_t>(100, 100));
+  for (int part = 0; part < 2; ++part) {
+    t.begin_part(part, 2);
+    for (int i = 0; i < 2 + 2 * part; ++i) t.load(t.sbuf(128, Dtype::float32, {8}), hbm(0, 128, 8));
+  }
+  t.end_parts();
+  CHECK(t.share(7).count() == 7);
+  const TileProgram p = std::move(t).finish();
+  CHECK(p.program.cores == 2);
+  std::string cores;
+  for (const Instruction& i : p.program.instructions) cores += std::to_string(i.core);
+  CHECK(cores == "011011");
 }
 
 TEST_CASE("equal constants are one slot") {
