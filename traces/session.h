@@ -35,9 +35,9 @@ struct HostSpan {
 // Everything between `profile()` and its end, ready for the exporters.
 struct Session {
   const Spec* spec = nullptr;
-  int physical_cores = 1;        // of the logical core that the launches ran on: what it could do at most
+  int physical_cores = 1;            // of the logical core that the launches ran on: what it could do at most
   double peak_flops_per_ns() const;  // 128 x 128 multiply-adds a cycle and core
-  std::vector<Launch> launches;  // by start
+  std::vector<Launch> launches;      // by start
   std::vector<HostSpan> host;
   double duration_ns() const;  // first submission to last end
 };

@@ -5,8 +5,9 @@
 #include <map>
 #include <optional>
 
-#include "backend/compiler/matmul_operands.h"
+#include "backend/compiler/attention_operands.h"
 #include "backend/compiler/pointwise.h"
+#include "backend/compiler/short_attention.h"
 
 namespace trn::compiler {
 namespace {
@@ -16,76 +17,22 @@ constexpr int64_t kChunk = 2 * kMoving;    // keys whose scores stand in PSUM at
 constexpr int64_t kQueries = 8 * kTile;    // of one head, turned together
 constexpr int64_t kStayBytes = 96 * 1024;  // per partition: keys and values that stay while all their queries pass
 
-// One matrix of a batch of them.
-struct Matrix {
-  const View& view;
-  int64_t offset;  // elements behind the view's start
-  int64_t row_step, column_step;
-
-  // As [rows, k] for a product, k along the columns or along the rows.
-  Side by_row(int64_t rows, int64_t k) const { return side(row_step, rows, column_step, k); }
-  Side by_column(int64_t columns, int64_t k) const { return side(column_step, columns, row_step, k); }
-  Access block(int64_t row, int64_t rows, int64_t column, int64_t columns) const {
-    return hbm_access(view, offset + row * row_step + column * column_step,
-                      {{static_cast<int32_t>(row_step), static_cast<int32_t>(rows)}},
-                      {{static_cast<int32_t>(column_step), static_cast<int32_t>(columns)}});
-  }
-
- private:
-  Side side(int64_t step, int64_t count, int64_t k_step, int64_t k) const {
-    return {view, {{static_cast<int32_t>(step), static_cast<int32_t>(count)}}, count, k, k_step, offset};
-  }
-};
-
 class AttentionKernel {
  public:
-  AttentionKernel(TileBuilder& t, const Plan& p, const Kernel& k) : t_(t), n_(p.graph[k.nodes[0]]) {
-    const View &q = p.view(n_.inputs[0]), &keys = p.view(n_.inputs[1]), &v = p.view(n_.inputs[2]);
-    batch_.assign(n_.shape.begin(), n_.shape.end() - 2);
-    queries_ = q.shape[q.shape.size() - 2];
-    keys_ = keys.shape[keys.shape.size() - 2];
-    width_ = q.shape.back();
-    value_width_ = v.shape.back();
-    q_ = over_batch(q);
-    k_ = over_batch(keys);
-    v_ = over_batch(v);
-    if (n_.inputs.size() == 4) bias_ = over_batch(expanded_rows(p.view(n_.inputs[3])));
-    for (const Result& r : k.results)
-      (p.graph[r.value].op == Op::attention ? outs_ : sums_).push_back(over_batch(r.to));
-    const int64_t bytes = size_of(q.dtype) * (keys_ * tiles(width_) + tiles(keys_) * value_width_);
-    stay_ = bytes <= kStayBytes;
-  }
+  AttentionKernel(TileBuilder& t, const AttentionOperands& o)
+      : t_(t),
+        o_(o),
+        stay_(size_of(o.q.dtype) * (o.keys * tiles(o.width) + tiles(o.keys) * o.value_width) <= kStayBytes) {}
 
   void write() {
-    if (n_.causal) make_triangle();
-    const auto mine = t_.share(elements(batch_));
-    for (int64_t i = mine.first; i < mine.last; ++i) head(indices(i));
+    if (o_.node.causal) make_triangle();
+    const auto mine = t_.share(elements(o_.batch));
+    for (int64_t i = mine.first; i < mine.last; ++i) head(o_.indices(i));
   }
 
  private:
   static int64_t tiles(int64_t n) { return (n + kTile - 1) / kTile; }
 
-  View over_batch(const View& v) const {
-    Dims shape = batch_;
-    shape.insert(shape.end(), v.shape.end() - 2, v.shape.end());
-    return expanded(v, shape);
-  }
-  View expanded_rows(const View& v) const {
-    Dims shape = v.shape;
-    shape[shape.size() - 2] = queries_;
-    shape.back() = keys_;
-    return expanded(v, shape);
-  }
-  Matrix matrix(const View& v, const Dims& at) const {
-    int64_t offset = 0;
-    for (size_t i = 0; i < at.size(); ++i) offset += at[i] * v.strides[i];
-    return {v, offset, v.strides[at.size()], v.strides[at.size() + 1]};
-  }
-  Dims indices(int64_t i) const {
-    Dims at(batch_.size());
-    for (size_t d = at.size(); d-- > 0; i /= batch_[d]) at[d] = i % batch_[d];
-    return at;
-  }
   Tile column(int64_t rows) { return t_.sbuf(static_cast<int>(rows), Dtype::float32, {1}); }
 
   // One number per partition: for GpSimd, which has nothing else to do here.
@@ -129,30 +76,30 @@ class AttentionKernel {
     int64_t first = 0, count = 0;
   };
   Panels panels(int64_t first, int64_t count) {
-    return {load_panel(t_, k_here_->by_row(keys_, width_), first, count, 0, width_),
-            load_panel(t_, v_here_->by_column(value_width_, keys_), 0, value_width_, first, count), first, count};
+    return {load_panel(t_, k_here_->by_row(o_.keys, o_.width), first, count, 0, o_.width),
+            load_panel(t_, v_here_->by_column(o_.value_width, o_.keys), 0, o_.value_width, first, count), first, count};
   }
 
   void head(const Dims& at) {
-    const Matrix k = matrix(k_, at), v = matrix(v_, at), q = matrix(q_, at);
+    const Matrix k = o_.matrix(o_.k, at), v = o_.matrix(o_.v, at), q = o_.matrix(o_.q, at);
     const bool other = !k_here_ || k.offset != k_here_->offset || v.offset != v_here_->offset;
     k_here_.emplace(k);
     v_here_.emplace(v);
-    if (stay_ && other) panels_ = panels(0, keys_);
-    for (int64_t q0 = 0; q0 < queries_; q0 += kQueries) {
-      const int64_t n = std::min(kQueries, queries_ - q0);
-      const Tile panel = load_panel(t_, q.by_row(queries_, width_), q0, n, 0, width_);
+    if (stay_ && other) panels_ = panels(0, o_.keys);
+    for (int64_t q0 = 0; q0 < o_.queries; q0 += kQueries) {
+      const int64_t n = std::min(kQueries, o_.queries - q0);
+      const Tile panel = load_panel(t_, q.by_row(o_.queries, o_.width), q0, n, 0, o_.width);
       const Results out(*this, n);
       for (int64_t r = 0; r < n; r += kTile) {
         const int64_t rows = std::min(kTile, n - r);
         Rows state{q0 + r, rows, {}, {}, {}, {}};
-        const int64_t seen = n_.causal ? std::min(keys_, q0 + r + rows) : keys_;
+        const int64_t seen = o_.node.causal ? std::min(o_.keys, q0 + r + rows) : o_.keys;
         for (int64_t key = 0; key < seen; key += kChunk)
           chunk(at, state, panel, r, key, std::min(kChunk, seen - key), seen <= kChunk);
         finish(state, out, r / kTile);
       }
-      for (const View& to : outs_) store(*out.quotients, matrix(to, at), q0, n);
-      for (const View& to : sums_) store(*out.sums, matrix(to, at), q0, n);
+      for (const View& to : o_.outs) store(*out.quotients, o_.matrix(to, at), q0, n);
+      for (const View& to : o_.sums) store(*out.sums, o_.matrix(to, at), q0, n);
     }
   }
 
@@ -166,7 +113,7 @@ class AttentionKernel {
   void chunk(const Dims& at, Rows& r, const Tile& q, int64_t q_at, int64_t key, int64_t n, bool only) {
     const Panels here = stay_ ? panels_ : panels(key, n);
     const Access scores = score(r, q, q_at, here, key, n);
-    const auto [weighed, scale] = bias_ ? biased(at, r, scores, key, n) : std::pair{scores, n_.value};
+    const auto [weighed, scale] = o_.bias ? biased(at, r, scores, key, n) : std::pair{scores, o_.node.value};
     TensorReduce::Args reduce;
     reduce.dst = column(r.count);
     reduce.op = AluOp::maximum;
@@ -176,7 +123,7 @@ class AttentionKernel {
     Access lowest = reduce.dst;
     if (r.lowest.present()) lowest = combined(AluOp::minimum, lowest, r.lowest);
     // A row that sees nothing has -inf: a finite maximum keeps its weights 0.
-    if (bias_) lowest = combined(AluOp::minimum, lowest, constant(std::numeric_limits<float>::max(), r.count));
+    if (o_.bias) lowest = combined(AluOp::minimum, lowest, constant(std::numeric_limits<float>::max(), r.count));
     const Access negated = scale == 1 ? lowest : combined(AluOp::multiply, lowest, constant(scale, r.count));
 
     const Tile weights = t_.sbuf(static_cast<int>(r.count), q.access.dtype, {n});
@@ -196,11 +143,11 @@ class AttentionKernel {
     const Tile banks = t_.psum(static_cast<int>(r.count), Dtype::float32, {n});
     for (int64_t c = 0; c < n; c += kMoving) {
       const int64_t columns = std::min(kMoving, n - c);
-      for (int64_t kt = 0; kt < tiles(width_); ++kt)
-        product(t_, slice(banks, 1, c, columns), panel_tile(q, width_, kt, q_at, r.count),
-                panel_tile(here.k, width_, kt, key - here.first + c, columns), kt > 0);
+      for (int64_t kt = 0; kt < tiles(o_.width); ++kt)
+        product(t_, slice(banks, 1, c, columns), panel_tile(q, o_.width, kt, q_at, r.count),
+                panel_tile(here.k, o_.width, kt, key - here.first + c, columns), kt > 0);
     }
-    if (n_.causal && key + n > r.first) {  // queries and keys of the diagonal's block begin together
+    if (o_.node.causal && key + n > r.first) {  // queries and keys of the diagonal's block begin together
       const int64_t from = std::max(key, r.first);
       const Access behind = slice(banks, 1, from - key, key + n - from);
       tensor_step(t_, behind, behind, {}, AluOp::add,
@@ -212,9 +159,9 @@ class AttentionKernel {
   // score * scale + bias, in SBUF; what is left to multiply with.
   std::pair<Access, double> biased(const Dims& at, const Rows& r, const Access& scores, int64_t key, int64_t n) {
     const Tile bias = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {n});
-    t_.load(bias, matrix(*bias_, at).block(r.first, r.count, key, n));
+    t_.load(bias, o_.matrix(*o_.bias, at).block(r.first, r.count, key, n));
     const Tile sum = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {n});
-    tensor_step(t_, sum, scores, {AluOp::multiply, {{}, n_.value}, false}, AluOp::add, bias, false);
+    tensor_step(t_, sum, scores, {AluOp::multiply, {{}, o_.node.value}, false}, AluOp::add, bias, false);
     return {sum, 1};
   }
 
@@ -224,9 +171,9 @@ class AttentionKernel {
     const Tile turned = t_.sbuf(static_cast<int>(std::min(n, kTile)), weights.access.dtype, {tiles(n), r.count});
     if (full) turn_blocks(t_, slice(turned, 1, 0, full), slice(weights, 1, 0, full * kTile), full);
     if (rest) turn_blocks(t_, slice(slice(turned, 1, full, 1), 0, 0, rest), slice(weights, 1, full * kTile, rest), 1);
-    const Tile bank = t_.psum(static_cast<int>(r.count), Dtype::float32, {value_width_});
-    for (int64_t c = 0; c < value_width_; c += kMoving) {
-      const int64_t columns = std::min(kMoving, value_width_ - c);
+    const Tile bank = t_.psum(static_cast<int>(r.count), Dtype::float32, {o_.value_width});
+    for (int64_t c = 0; c < o_.value_width; c += kMoving) {
+      const int64_t columns = std::min(kMoving, o_.value_width - c);
       for (int64_t kt = 0; kt < tiles(n); ++kt)
         product(t_, slice(bank, 1, c, columns), panel_tile(turned, n, kt, 0, r.count),
                 slice(panel_tile(here.v, here.count, (key - here.first) / kTile + kt, c, columns), 0, 0,
@@ -240,7 +187,7 @@ class AttentionKernel {
     if (!r.total.present()) {
       r.total = total;
       r.sum = sum;
-      if (!only) copy_tile(t_, r.sum = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {value_width_}), sum);
+      if (!only) copy_tile(t_, r.sum = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {o_.value_width}), sum);
     } else {
       const Tile shrunk = column(r.count), change = column(r.count);  // exp(old maximum - new one)
       tensor_step(t_, change, negated, {}, AluOp::subtract, r.negated, false);
@@ -250,7 +197,7 @@ class AttentionKernel {
       exp.data = change;
       t_.emit<Activate>(Engine::scalar, exp);
       const ScalarTerm shrink{AluOp::multiply, {shrunk, 0}, false};
-      const Tile all = column(r.count), together = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {value_width_});
+      const Tile all = column(r.count), together = t_.sbuf(static_cast<int>(r.count), Dtype::float32, {o_.value_width});
       tensor_step(t_, all, r.total, shrink, AluOp::add, total, false);
       tensor_step(t_, together, r.sum, shrink, AluOp::add, sum, false);
       r.total = all;
@@ -265,9 +212,9 @@ class AttentionKernel {
     std::optional<Tile> quotients, sums;
     Results(AttentionKernel& k, int64_t queries) {
       const auto partitions = static_cast<int>(std::min(queries, kTile));
-      if (!k.outs_.empty())
-        quotients = k.t_.sbuf(partitions, storage(k.outs_[0].dtype), {tiles(queries), k.value_width_});
-      if (!k.sums_.empty()) sums = k.t_.sbuf(partitions, Dtype::float32, {tiles(queries), 1});
+      if (!k.o_.outs.empty())
+        quotients = k.t_.sbuf(partitions, storage(k.o_.outs[0].dtype), {tiles(queries), k.o_.value_width});
+      if (!k.o_.sums.empty()) sums = k.t_.sbuf(partitions, Dtype::float32, {tiles(queries), 1});
     }
   };
 
@@ -275,7 +222,7 @@ class AttentionKernel {
     const auto place = [&](const Tile& all) { return slice(slice(all, 0, 0, r.count), 1, tile, 1); };
     if (out.quotients) {
       Access divisor = r.total;
-      if (bias_) {  // 0 / 1 for what sees nothing
+      if (o_.bias) {  // 0 / 1 for what sees nothing
         divisor = column(r.count);
         tensor_step(t_, divisor, r.total, {AluOp::equal, {{}, 0}, false}, AluOp::add, r.total, false);
       }
@@ -304,12 +251,7 @@ class AttentionKernel {
   }
 
   TileBuilder& t_;
-  const Node& n_;
-  Dims batch_;
-  int64_t queries_, keys_, width_, value_width_;
-  View q_, k_, v_;
-  std::optional<View> bias_;
-  std::vector<View> outs_, sums_;
+  const AttentionOperands& o_;
   bool stay_;
   std::optional<Tile> triangle_;
   std::optional<Matrix> k_here_, v_here_;
@@ -319,6 +261,9 @@ class AttentionKernel {
 
 }  // namespace
 
-void attention_kernel(TileBuilder& t, const Plan& p, const Kernel& k) { AttentionKernel(t, p, k).write(); }
+void attention_kernel(TileBuilder& t, const Plan& p, const Kernel& k) {
+  const AttentionOperands o(p, k);
+  fits_short_attention(o) ? short_attention(t, o) : AttentionKernel(t, o).write();
+}
 
 }  // namespace trn::compiler

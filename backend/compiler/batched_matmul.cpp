@@ -10,10 +10,8 @@ namespace {
 constexpr int64_t kBankElements = 512;
 constexpr int64_t kGroupBytes = 8 * 1024;  // per partition of the widest tile of a group
 
-// How many products' k stand on the partitions together. Parts must start where an engine can address them.
-int64_t packed(int64_t k) { return k == 32 || k == 64 ? kTile / k : 1; }
+}  // namespace
 
-// `count` products from `first`: [pack * k, ceil(count / pack), rows], product i at partitions (i % pack) * k.
 Tile load_group(TileBuilder& t, const Side& s, int64_t batch_step, int64_t first, int64_t count) {
   const int64_t pack = std::min(packed(s.k), count), packs = (count + pack - 1) / pack;
   const auto rows = static_cast<int32_t>(s.count), k = static_cast<int32_t>(s.k),
@@ -41,7 +39,10 @@ Tile load_group(TileBuilder& t, const Side& s, int64_t batch_step, int64_t first
   return panel;
 }
 
-}  // namespace
+Access group_member(const Tile& group, int64_t k, int64_t count, int64_t i) {
+  const int64_t together = std::min(packed(k), count);
+  return slice(slice(group, 0, i % together * k, k), 1, i / together, 1);
+}
 
 bool fits_batched(const Product& p, const BatchDim& d) {
   const bool plain = p.a.rows.size() <= 1 && p.b.rows.size() <= 1;
@@ -57,18 +58,13 @@ void batched_matmul(TileBuilder& t, const Product& p, const BatchDim& d) {
   p.result->expect({0, m}, {0, n}, n);
   for (int64_t first = 0; first < d.count; first += group) {
     const int64_t count = std::min(group, d.count - first);
-    const int64_t together = std::min(pack, count);
     const Tile a = load_group(t, p.a, d.a, first, count), b = load_group(t, p.b, d.b, first, count);
     const Tile out = t.sbuf(static_cast<int>(m), p.result->dtype(), {count, n});
     for (int64_t at = 0; at < count; at += per_bank) {
       const int64_t here = std::min(per_bank, count - at);
       const Tile bank = t.psum(static_cast<int>(m), Dtype::float32, {here, n});
-      for (int64_t i = at; i < at + here; ++i) {
-        const auto part = [&](const Tile& panel) {
-          return slice(slice(panel, 0, i % together * k, k), 1, i / together, 1);
-        };
-        product(t, slice(bank, 1, i - at, 1), part(a), part(b), false);
-      }
+      for (int64_t i = at; i < at + here; ++i)
+        product(t, slice(bank, 1, i - at, 1), group_member(a, k, count, i), group_member(b, k, count, i), false);
       copy_tile(t, slice(out, 1, at, here), bank);
     }
     p.result->write_products(out, d.number, d.first + first, count);

@@ -15,7 +15,8 @@ double bytes_moved(const Plan& p, const Kernel& k) {
   for (const NodeId id : k.nodes)
     for (const NodeId i : p.graph[id].inputs)
       if (p.where[i] && p.graph[id].op != Op::gather &&  // which reads some rows of its table
-          std::find(k.nodes.begin(), k.nodes.end(), i) == k.nodes.end()) bytes += bytes_of(p.view(i));
+          std::find(k.nodes.begin(), k.nodes.end(), i) == k.nodes.end())
+        bytes += bytes_of(p.view(i));
   return bytes;
 }
 

@@ -100,7 +100,7 @@ class TileBuilder {
 
   const Spec& spec_;
   TileProgram program_;
-  int part_ = 0, parts_ = 1;            // the part's number is its physical core
+  int part_ = 0, parts_ = 1;          // the part's number is its physical core
   std::vector<size_t> part_ends_{0};  // instructions before the kernel's first part, after each
   uint32_t source_ = 0;
   std::array<double, 2 * kEngines> load_{};  // ns of work per engine, of the first `weighed_` instructions

@@ -43,6 +43,24 @@ TEST_CASE("attention of many sizes") {
   attend(self({}, 140, 140, 64, 64), Dtype::float16, true);
 }
 
+TEST_CASE("short heads side by side") {
+  for (const Dtype d : {Dtype::float32, Dtype::bfloat16})
+    for (const bool causal : {false, true}) {
+      attend(self({3, 5}, 64, 64, 32, 32), d, causal);        // two heads a stack, one left over; four share k
+      attend(self({2, 9}, 32, 128, 64, 40), d, causal);       // four heads a stack
+      attend(self({2, 1, 3, 1}, 50, 50, 48, 20), d, causal);  // one head a stack
+    }
+  attend(self({2, 40}, 64, 64, 64, 64), Dtype::float32, false);  // more heads than a bank holds
+  attend(self({4}, 127, 33, 128, 512), Dtype::float16, true);
+}
+
+TEST_CASE("short heads with a bias") {
+  attend(self({2, 6}, 64, 64, 32, 32), Dtype::float32, false, {2, 1, 64, 64});
+  attend(self({2, 5}, 64, 32, 32, 32), Dtype::float32, false, {2, 5, 64, 32});
+  attend(self({2, 6}, 64, 64, 32, 32), Dtype::bfloat16, true, {1, 64});
+  attend(self({3}, 20, 30, 8, 8), Dtype::float32, false, {20, 30});
+}
+
 TEST_CASE("attention over more keys than a chunk of scores holds") {
   attend(self({}, 150, 1100, 16, 16), Dtype::float32, false);
   attend(self({}, 1200, 1200, 16, 16), Dtype::float32, true);
@@ -62,15 +80,19 @@ TEST_CASE("queries that share keys, and a bias that many share") {
 }
 
 TEST_CASE("a query that may see nothing attends to nothing") {
-  Lab lab;
-  Graph& g = lab.g;
-  std::vector<double> bias(130 * 20, 0);
-  for (int64_t k = 0; k < 20; ++k) bias[7 * 20 + k] = -INFINITY;
-  bias[8 * 20 + 3] = -INFINITY;
-  const NodeId mask = lab.values(bias, {130, 20}, Dtype::float32);
-  const std::vector<NodeId> operands{lab.input({130, 16}), lab.input({20, 16}), lab.input({20, 16}), mask};
-  lab.output(g.attention(Op::attention, operands, 0.25, false));
-  lab.check(3e-6);
+  for (const int64_t queries : {130, 64}) {
+    Lab lab;
+    Graph& g = lab.g;
+    std::vector<double> bias(queries * 20, 0);
+    for (int64_t k = 0; k < 20; ++k) bias[7 * 20 + k] = -INFINITY;
+    bias[8 * 20 + 3] = -INFINITY;
+    const NodeId mask = lab.values(bias, {queries, 20}, Dtype::float32);
+    const auto heads = [&](int64_t rows) { return lab.input({2, rows, 16}); };
+    const std::vector<NodeId> operands{heads(queries), heads(20), heads(20), mask};
+    lab.output(g.attention(Op::attention, operands, 0.25, false));
+    lab.output(g.attention(Op::attention_log_sum, operands, 0.25, false));
+    lab.check(3e-6);
+  }
 }
 
 TEST_CASE("heads are read from and written into one row, and no copy is made of them") {

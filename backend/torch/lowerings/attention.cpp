@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -64,14 +65,16 @@ Value dropout_factor(Value seed, const Dims& shape, double p) {
   return to_float(unit >= p) * (p < 1 ? 1 / (1 - p) : 0);
 }
 
-// A kernel of its own, whose scores stay on chip, serves full tiles of queries; fewer rows are better packed by what
-// the compiler makes of attention written out.
+// A kernel of its own, whose scores stay on chip, serves full tiles of queries, and heads of fewer queries and keys
+// than a tile has rows. Queries that share keys, and those of a decode step, are better packed by what the compiler
+// makes of attention written out.
 bool flash(Call& c, const Heads& h, double scale) {
-  constexpr int64_t kQueries = 128, kWidest = 1024;  // a wider head's sums would leave PSUM no room
+  constexpr int64_t kTile = 128, kFew = 16, kWidest = 1024;  // a wider head's sums would leave PSUM no room
+  const int64_t queries = h.q.size(-2), width = std::max(h.q.size(-1), h.v.size(-1));
+  const bool small = queries >= kFew && h.k.size(-2) <= kTile && width <= kTile && h.repeat == 1;
   const bool alike = h.q.dtype() == h.k.dtype() && h.q.dtype() == h.v.dtype();
-  return alike && c.constant(4) == 0 && h.q.size(-2) >= kQueries && h.q.size(-1) <= kWidest &&
-         h.v.size(-1) <= kWidest && h.k.numel() > 0 && h.v.numel() > 0 && h.q.numel() > 0 && scale > 0 &&
-         std::isfinite(scale);
+  return alike && c.constant(4) == 0 && (queries >= kTile || small) && width <= kWidest && h.k.numel() > 0 &&
+         h.v.numel() > 0 && h.q.numel() > 0 && scale > 0 && std::isfinite(scale);
 }
 
 void flash_attention(Call& c, const Heads& h, double scale) {
