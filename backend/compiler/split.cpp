@@ -33,6 +33,7 @@ class Splitter {
     kernel_.assign(nodes_.size(), kNone);
     ready_.assign(nodes_.size(), kNone);
     uses_.assign(nodes_.size(), 0);
+    reductions_.assign(nodes_.size(), 0);
   }
 
   Plan run() {
@@ -65,7 +66,10 @@ class Splitter {
 
   void choose_homes() {
     for (const Node& n : nodes_)
-      for (NodeId i : n.inputs) ++uses_[i];
+      for (NodeId i : n.inputs) {
+        ++uses_[i];
+        reductions_[i] += n.op == Op::reduce;
+      }
     for (NodeId id = count() - 1; id >= 0; --id) {
       const Node& n = nodes_[id];
       if (n.op == Op::output) {
@@ -134,6 +138,8 @@ class Splitter {
       write(n.inputs[0], view_of(n));
     else if (n.op == Op::concat)
       place_concat(id);
+    else if (is_free(id) && !home_[id])
+      return;  // who reads it makes it
     else if (is_member(n.op))
       place_member(id);
     else if (n.op == Op::expand)
@@ -164,6 +170,8 @@ class Splitter {
   const View& available(NodeId id) {
     if (plan_.where[id]) return *plan_.where[id];
     const Node& n = nodes_[id];
+    settle(id);
+    if (plan_.where[id]) return *plan_.where[id];
     if (kernel_[id] == kNone && is_fill(plan_.graph, id)) {
       kernel_[id] = add(row({}, n.shape));
     } else if (kernel_[id] == kNone) {  // a view
@@ -202,12 +210,37 @@ class Splitter {
     return reduced;
   }
 
+  // Instructions read narrow floating-point operands as they are: a cast that widens costs nothing. It has no kernel of
+  // its own, each reader's makes it again from the narrow value, which is also the smaller one to keep.
+  bool is_free(NodeId id) const {
+    const Node& n = nodes_[id];
+    if (n.op != Op::cast) return false;
+    const Dtype from = storage(nodes_[n.inputs[0]].dtype), to = storage(n.dtype);
+    return is_float(from) && is_float(to) && size_of(from) < size_of(to);
+  }
+  NodeId narrow(NodeId id) const {
+    while (is_free(id) && kernel_[id] == kNone) id = nodes_[id].inputs[0];
+    return id;
+  }
+  // Gives a free cast a kernel after all, because memory shall hold it.
+  void settle(NodeId id) {
+    if (is_free(id) && kernel_[id] == kNone) place_member(id);
+  }
+  void need(NodeId id, int kernel) {
+    if (kernel_[id] == kernel || is_fill(plan_.graph, id)) return;
+    if (!is_free(id) || kernel_[id] != kNone) return void(available(id));
+    if (has(plan_.kernels[kernel], id)) return;
+    need(nodes_[id].inputs[0], kernel);
+    plan_.kernels[kernel].nodes.push_back(id);
+  }
+
   // A member joins the kernel of an operand, else the newest one with the same space, else starts one.
   void place_member(NodeId id) {
     const Node& n = nodes_[id];
     if (const int product = follows_product(id); product != kNone) return join(id, product);
     int first = 0, operands = kNone;  // from `first` on every operand outside can be read
     for (NodeId i : n.inputs) {
+      i = narrow(i);
       if (is_fill(plan_.graph, i)) continue;
       if (in_row(i))
         operands = std::max(operands, kernel_[i]);
@@ -241,13 +274,14 @@ class Splitter {
   // other operand is in HBM before.
   int follows_product(NodeId id) const {
     const Node& n = nodes_[id];
-    if (!is_pointwise(n.op)) return kNone;
+    if (!is_pointwise(n.op) || (uses_[id] > 0 && reductions_[id] == uses_[id])) return kNone;  // else sums read memory
     int product = kNone;
     for (NodeId i : n.inputs)
-      if (in_product(i)) product = std::max(product, kernel_[i]);
+      if (in_product(narrow(i))) product = std::max(product, kernel_[narrow(i)]);
     if (product == kNone || nodes_[plan_.kernels[product].nodes[0]].shape != n.shape) return kNone;
     for (NodeId i : n.inputs)
-      if (kernel_[i] != product && !is_fill(plan_.graph, i) && !readable_before(i, product)) return kNone;
+      if (i = narrow(i); kernel_[i] != product && !is_fill(plan_.graph, i) && !readable_before(i, product))
+        return kNone;
     return product;
   }
   bool readable_before(NodeId id, int kernel) const {
@@ -258,8 +292,7 @@ class Splitter {
   }
 
   void join(NodeId id, int kernel) {
-    for (NodeId i : nodes_[id].inputs)
-      if (kernel_[i] != kernel && !is_fill(plan_.graph, i)) available(i);
+    for (NodeId i : nodes_[id].inputs) need(i, kernel);
     plan_.kernels[kernel].nodes.push_back(id);
     kernel_[id] = kernel;
     if (home_[id]) available(id);
@@ -268,6 +301,7 @@ class Splitter {
   // Inside a row kernel an expand is only another way to look at its operand.
   void place_expand(NodeId id) {
     const NodeId a = nodes_[id].inputs[0];
+    settle(a);
     Dims space;
     if (!in_row(a) || is_fill(plan_.graph, a) || !joins(nodes_[id], plan_.kernels[kernel_[a]], space)) return;
     plan_.kernels[kernel_[a]].space = space;
@@ -323,6 +357,7 @@ class Splitter {
 
   void write(NodeId value, const View& to) {
     if (plan_.where[value] && *plan_.where[value] == to) return;
+    settle(value);
     if (in_row(value) || in_product(value)) {
       plan_.kernels[kernel_[value]].results.push_back({value, to});
     } else if (is_fill(plan_.graph, value)) {
@@ -450,7 +485,7 @@ class Splitter {
   std::vector<std::optional<View>> home_;  // where a computed value goes if it must be in HBM anyway
   std::vector<int> kernel_;                // that computes a node
   std::vector<int> ready_;                 // after which a node can be read from HBM
-  std::vector<int> uses_;
+  std::vector<int> uses_, reductions_;     // by how many nodes, and reductions, a node is read
   int scratches_ = 0;
 };
 
