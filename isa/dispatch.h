@@ -29,7 +29,8 @@ struct CardRow {
   Cost (*cost)(const void* args, Engine, const Spec&);
   void (*run)(const void* args, Engine, const CoreMemory&);  // null for control cards
   void (*accesses)(const void* args, AccessList&);
-  bool (*indirect)(const void* args);  // a DMA whose rows on one side are chosen by an index
+  // The operand of a DMA of which an index chooses the rows; null: the DMA is direct.
+  const Access* (*indexed)(const void* args);
   // The first field whose value is none of its enum's, or empty. Everything else about `args` may be asked only after
   // this.
   std::string_view (*damaged)(const void* args);

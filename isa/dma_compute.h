@@ -69,7 +69,7 @@ struct DmaCompute {
     if (a.index.present()) {
       for (const Access* src : sources(a))
         if (src != &a.src0 && src->present()) return illegal("src1 to src15 must be absent with index");
-      return indirect("src0", a.src0, "dst", a.dst, a.index, a.dst.space == Space::hbm, s);
+      return indirect("src0", a.src0, "dst", a.dst, a.index, selects_dst(a), s);
     }
     if (!a.src1.present()) return illegal("src1 must be present without index");
     const Access* gap = nullptr;
@@ -85,10 +85,13 @@ struct DmaCompute {
     return {};
   }
 
+  // The table, where there is an index.
+  static const Access* indexed(const Args& a) { return selects_dst(a) ? &a.dst : &a.src0; }
+  static bool selects_dst(const Args& a) { return a.dst.space == Space::hbm; }
+
   static Cost cost(const Args& a, Engine e, const Spec&) {
     if (a.index.present())
-      return engine_cost::dma(
-          with_operands(indirect_transfer(a.dst, a.src0, a.index.elements(), a.dst.space == Space::hbm), 2));
+      return engine_cost::dma(with_operands(indirect_transfer(a.dst, a.src0, a.index.elements(), selects_dst(a)), 2));
     int64_t operands = 0;
     for (const Access* src : sources(a)) operands += src->present();
     return engine_cost::dma(with_operands(engine_cost::transfer(a.dst, a.src0, e == Engine::gpsimd), operands));
@@ -96,7 +99,7 @@ struct DmaCompute {
 
   static void run(const Args& a, const CoreMemory& m) {
     if (!a.index.present()) return run_dma_reduce(a.dst, a.reduce_op, sources(a), m);
-    const IndirectRows rows(a.dst, a.src0, a.index, a.dst.space == Space::hbm, a.oob_mode, m);
+    const IndirectRows rows(a.dst, a.src0, a.index, selects_dst(a), a.oob_mode, m);
     if (a.unique_indices) rows.require_unique();
     rows.combine(a.reduce_op);
   }

@@ -60,6 +60,9 @@ struct DmaCopy {
     return {};
   }
 
+  // The table, where there is an index.
+  static const Access* indexed(const Args& a) { return a.index_selects_dst ? &a.dst : &a.src; }
+
   static Cost cost(const Args& a, Engine e, const Spec&) {
     if (!a.index.present()) return engine_cost::dma(engine_cost::transfer(a.dst, a.src, is_software(a.dge_mode, e)));
     return engine_cost::dma(indirect_transfer(a.dst, a.src, a.index.elements(), a.index_selects_dst));

@@ -76,11 +76,11 @@ constexpr CardRow make_row() {
               list.written[list.count++] = written;
             });
           },
-      .indirect =
-          [](const void* a) {
-            if constexpr (C::is_dma && requires { as<C>(a).index; }) return as<C>(a).index.present();
-            return false;
-          },
+      .indexed = [](const void* a) -> const Access* {
+        if constexpr (requires { C::indexed(as<C>(a)); })
+          return as<C>(a).index.present() ? C::indexed(as<C>(a)) : nullptr;
+        return nullptr;
+      },
       .damaged =
           [](const void* a) {
             std::string_view first;

@@ -41,6 +41,13 @@ class Footprints {
     touch(m, a, written, user, whole, found, [](uint32_t, uint32_t) { return false; });
   }
 
+  // Calls found(writer) for each remembered write, perhaps more than once.
+  template <class Found>
+  void for_each_write(const Memory& m, Found&& found) const {
+    for (uint32_t b = m.first; m.watched() && b < m.first + m.count; ++b)
+      for (uint32_t i = buckets_[b].writes; i != kNone; i = records_[i].next) found(records_[i].user);
+  }
+
  private:
   // A use of part of one bucket's bytes that no later write has covered.
   struct Record {

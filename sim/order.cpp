@@ -6,8 +6,9 @@
 namespace trn {
 
 bool is_met_by_engine_order(const Instruction& producer, const Instruction& consumer, Hazard hazard) {
-  if (row(producer).is_dma || producer.core != consumer.core || producer.engine != consumer.engine) return false;
-  if (hazard == Hazard::registers) return true;
+  if (producer.core != consumer.core || producer.engine != consumer.engine) return false;
+  if (hazard == Hazard::engine_order) return true;
+  if (row(producer).is_dma) return false;
   if (hazard == Hazard::write_after_read) return !row(consumer).is_dma;
   return hazard == Hazard::write_after_write && producer.engine == Engine::tensor && !row(consumer).is_dma;
 }

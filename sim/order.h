@@ -8,7 +8,8 @@
 
 namespace trn {
 
-enum class Hazard : uint8_t { read_after_write, write_after_read, write_after_write, registers };
+// `engine_order`: the consumer is to come later in its engine's stream, which suffices.
+enum class Hazard : uint8_t { read_after_write, write_after_read, write_after_write, engine_order };
 
 // Whether program order on one engine already gives what the dependence asks for. Engines read their operands before
 // they start the next instruction, and the tensor engine's writes to PSUM land in order (accumulation relies on it). A

@@ -42,12 +42,15 @@ class Uninitialised {
   Findings find() {
     for (uint32_t i = 0; i < p_.instructions.size() && found_.size() < most_; ++i) {
       const Instruction& in = p_.instructions[i];
-      const bool indirect = row(in).indirect(p_.raw_args(in));
+      const Access* table = row(in).indexed(p_.raw_args(in));
       sums(i);
       const AccessList list = accesses(p_, in);
       for (int k = 0; k < list.count; ++k)
-        if (!list.written[k]) read(i, *list.access[k], indirect);
-      if (indirect && in.card == card_index<DmaCompute>) read(i, p_.args<DmaCompute>(in).dst, true);  // added to
+        if (!list.written[k]) read(i, *list.access[k], list.access[k] == table);
+      if (table && in.card == card_index<DmaCompute>) {  // added to
+        const Access& dst = static_cast<const DmaCompute::Args*>(p_.raw_args(in))->dst;
+        read(i, dst, &dst == table);
+      }
       for (int k = 0; k < list.count; ++k)
         if (list.written[k]) write(in, *list.access[k]);
     }
@@ -78,9 +81,10 @@ class Uninitialised {
     if (WrittenBytes* m = memory_of(a, in.core)) m->add(a);
   }
 
-  void read(uint32_t i, const Access& a, bool indirect) {
+  // `indexed`: of a table in HBM some rows are read, nobody knows which.
+  void read(uint32_t i, const Access& a, bool indexed) {
     WrittenBytes* m = memory_of(a, p_.instructions[i].core);
-    if (!m || (indirect && !a.on_chip() && !m->empty())) return;
+    if (!m || (indexed && !a.on_chip() && !m->empty())) return;
     const auto missing = m->missing(a);
     if (!missing) return;
     found_.push_back({.kind = RuleKind::uninitialised,

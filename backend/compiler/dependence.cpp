@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/compiler/issue_model.h"
 #include "isa/isa.h"
 
 namespace trn::compiler {
@@ -65,29 +66,46 @@ const std::vector<Dependences::Edge>& Dependences::next() {
   edges_.clear();
   const Instruction& i = p_.program.instructions[at_];
   const AccessList list = accesses(p_.program, i);
-  const bool indirect = row(i).indirect(p_.program.raw_args(i));
+  const Access* table = row(i).indexed(p_.program.raw_args(i));
   for (bool written : {false, true})
     for (int k = 0; k < list.count; ++k)
-      if (list.written[k] == written) touch(*list.access[k], written, i.core, indirect);
+      if (list.written[k] == written)
+        touch(*list.access[k], written, i, list.access[k] == table && table->space == Space::hbm);
   if (kUsesRegisters[i.card](p_.program.raw_args(i))) {
     uint32_t& last = registers_[i.core * kEngines + static_cast<int>(i.engine)];
-    if (last != kNone) edges_.push_back({last, Hazard::registers});
+    if (last != kNone) edges_.push_back({last, Hazard::engine_order});
     last = at_;
   }
   ++at_;
   return edges_;
 }
 
-void Dependences::touch(const Access& a, bool written, uint8_t core, bool indirect) {
-  // Which rows an indirect DMA reaches only the index's values know.
-  const bool whole = indirect && a.space == Space::hbm;
-  used_.touch(memory_of(a, core), a, written, at_, whole, [&](uint32_t earlier, bool was_written) {
+// `anywhere`: which rows an indirect DMA reaches only the index's values know.
+void Dependences::touch(const Access& a, bool written, const Instruction& i, bool anywhere) {
+  if (anywhere && !written) return read_anywhere(a, i);
+  if (written && a.space == Space::hbm)
+    for (auto r = indexed_.lower_bound({a.buffer, 0}); r != indexed_.end() && r->first.first == a.buffer; ++r) {
+      if (r->second.last != at_) edges_.push_back({r->second.last, Hazard::write_after_read});
+      r->second.stale = true;
+    }
+  used_.touch(memory_of(a, i.core), a, written, at_, anywhere, [&](uint32_t earlier, bool was_written) {
     if (earlier == at_) return;
     const Hazard hazard = !was_written ? Hazard::write_after_read
                           : written    ? Hazard::write_after_write
                                        : Hazard::read_after_write;
     edges_.push_back({earlier, hazard});
   });
+}
+
+void Dependences::read_anywhere(const Access& a, const Instruction& i) {
+  const Footprints::Memory& m = memory_of(a, i.core);
+  if (!m.watched()) return;
+  IndexedRead& read = indexed_[{a.buffer, engine_stream(i)}];
+  if (read.stale)
+    used_.for_each_write(m, [&](uint32_t writer) { edges_.push_back({writer, Hazard::read_after_write}); });
+  else
+    edges_.push_back({read.last, Hazard::engine_order});
+  read = {at_, false};
 }
 
 }  // namespace trn::compiler

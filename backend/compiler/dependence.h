@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "backend/compiler/tile_program.h"
@@ -27,13 +29,21 @@ class Dependences {
   static constexpr uint32_t kNone = Footprints::kNone;
 
   const Footprints::Memory& memory_of(const Access& a, uint8_t core) const;
-  void touch(const Access& a, bool written, uint8_t core, bool indirect);
+  void touch(const Access& a, bool written, const Instruction& i, bool anywhere);
+  void read_anywhere(const Access& a, const Instruction& i);
 
   const TileProgram& p_;
   bool placed_;  // tiles have addresses
   Footprints used_;
   std::vector<Footprints::Memory> slots_, tiles_;  // by slot; by tile, or by (core, space)
   std::vector<uint32_t> registers_;                // per (core, engine): last instruction that used its accumulators
+  // The last read of a slot by index from each engine's stream, and whether the slot was written since. Thousands of
+  // gathers from one table wait for the same writes: each waits for the gather before it to be issued instead.
+  struct IndexedRead {
+    uint32_t last = kNone;
+    bool stale = true;
+  };
+  std::map<std::pair<uint32_t, int>, IndexedRead> indexed_;
   std::vector<Edge> edges_;
   uint32_t at_ = 0;
 };

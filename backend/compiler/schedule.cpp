@@ -32,8 +32,10 @@ ScheduleProblem analyse(const TileProgram& p, const Spec& s) {
     out.cost.push_back(issue_cost(p.program, all[i], s));
     out.first_edge.push_back(static_cast<uint32_t>(out.edges.size()));
     for (const Dependences::Edge& e : dependences.next()) {
-      // A transfer may be moved to another engine's queue, so its order in this one's stream means nothing.
-      const bool order_only = !out.cost.back().is_dma && is_met_by_engine_order(all[e.producer], all[i], e.hazard);
+      // A transfer may be moved to another engine's queue, so its order in this one's stream means nothing, unless that
+      // is what is asked for (of transfers by index, which stay).
+      const bool order_only = (!out.cost.back().is_dma || e.hazard == Hazard::engine_order) &&
+                              is_met_by_engine_order(all[e.producer], all[i], e.hazard);
       if (seen[e.producer] == i && order_only) continue;
       seen[e.producer] = i;
       out.edges.push_back({e.producer, order_only});

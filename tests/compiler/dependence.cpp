@@ -47,40 +47,79 @@ TEST_CASE("edges imply every conflict") {
   }
 }
 
-TEST_CASE("an indirect DMA may reach any row of its table") {
-  TileProgram p;
-  p.program.slots = {{.name = "table", .use = SlotUse::inout, .bytes = 1 << 20, .shape = {}}};
-  p.tiles = {{Space::sbuf, 0, 128, 256}, {Space::sbuf, 0, 128, 4}};
-  const auto rows = [](int64_t first) {
-    Access a{.space = Space::hbm, .dtype = Dtype::float32, .ndim = 2};
+namespace {
+
+// A table of 4096 rows of 64 floats and a result of as many, an index and data on chip.
+class Rows {
+ public:
+  Rows() {
+    for (const char* name : {"table", "result"})
+      p.program.slots.push_back({.name = name, .use = SlotUse::inout, .bytes = 1 << 20, .shape = {}});
+    p.tiles = {{Space::sbuf, 0, 128, 256}, {Space::sbuf, 0, 128, 4}};
+    data = {.space = Space::sbuf, .dtype = Dtype::float32, .ndim = 2};
+    data.dims = {Dim{1, 128}, Dim{1, 64}};
+  }
+  static Access rows(uint32_t slot, int64_t first) {
+    Access a{.space = Space::hbm, .dtype = Dtype::float32, .ndim = 2, .buffer = slot};
     a.offset = first * 256;
     a.dims = {Dim{64, 128}, Dim{1, 64}};
     return a;
-  };
-  Access data{.space = Space::sbuf, .dtype = Dtype::float32, .ndim = 2},
-      index{.space = Space::sbuf, .dtype = Dtype::int32, .ndim = 2};
-  data.dims = {Dim{1, 128}, Dim{1, 64}};
-  index.buffer = 1;
-  index.dims = {Dim{1, 128}, Dim{1, 1}};
-  const auto emit = [&](const Access& dst, const Access& src, bool indirect) {
-    DmaCopy::Args a;
-    a.dst = dst;
-    a.src = src;
-    if (indirect) a.index = index;
+  }
+  void copy(const Access& dst, const Access& src) { emit({.dst = dst, .src = src}); }
+  void gather(const Access& dst, const Access& table) { emit({.dst = dst, .src = table, .index = index()}); }
+
+  TileProgram p;
+  Access data;
+
+ private:
+  static Access index() {
+    Access a{.space = Space::sbuf, .dtype = Dtype::int32, .ndim = 2, .buffer = 1};
+    a.dims = {Dim{1, 128}, Dim{1, 1}};
+    return a;
+  }
+  void emit(const DmaCopy::Args& a) {
     Instruction i{.card = card_index<DmaCopy>, .engine = Engine::gpsimd};
     i.queue = 2;
     i.args = p.program.push_args(a);
     p.program.instructions.push_back(i);
-  };
-  emit(rows(2048), data, false);
-  emit(data, rows(0), true);
-  emit(rows(1024), data, false);
-  Dependences d(p, trn2());
+  }
+};
+
+bool has(const std::vector<Dependences::Edge>& edges, uint32_t producer, Hazard hazard) {
+  return std::any_of(edges.begin(), edges.end(),
+                     [&](const auto& e) { return e.producer == producer && e.hazard == hazard; });
+}
+
+}  // namespace
+
+TEST_CASE("an indirect DMA may reach any row of its table") {
+  Rows r;
+  r.copy(r.rows(0, 2048), r.data);
+  r.gather(r.data, r.rows(0, 0));
+  r.copy(r.rows(0, 1024), r.data);
+  Dependences d(r.p, trn2());
   CHECK(d.next().empty());
-  const auto reads = d.next();
-  CHECK(std::any_of(reads.begin(), reads.end(),
-                    [](const auto& e) { return e.producer == 0 && e.hazard == Hazard::read_after_write; }));
-  const auto writes = d.next();
-  CHECK(std::any_of(writes.begin(), writes.end(),
-                    [](const auto& e) { return e.producer == 1 && e.hazard == Hazard::write_after_read; }));
+  CHECK(has(d.next(), 0, Hazard::read_after_write));
+  CHECK(has(d.next(), 1, Hazard::write_after_read));
+}
+
+TEST_CASE("gathers from one table wait for one another's issue, and for nothing of their results") {
+  Rows r;
+  for (int64_t first = 0; first < 1024; first += 128) r.copy(r.rows(0, first), r.data);
+  for (int64_t first = 0; first < 4096; first += 128) r.gather(r.rows(1, first), r.rows(0, 0));
+  r.copy(r.rows(0, 3000), r.data);
+  r.gather(r.rows(1, 0), r.rows(0, 0));
+  Dependences d(r.p, trn2());
+  for (int i = 0; i < 8; ++i) d.next();
+  const auto first = d.next();
+  for (uint32_t writer = 0; writer < 8; ++writer) CHECK(has(first, writer, Hazard::read_after_write));
+  for (uint32_t i = 9; i < 40; ++i) {
+    const auto edges = d.next();
+    REQUIRE(edges.size() == 1);
+    CHECK((edges[0].producer == i - 1 && edges[0].hazard == Hazard::engine_order));
+  }
+  CHECK(has(d.next(), 39, Hazard::write_after_read));
+  const auto again = d.next();
+  CHECK(has(again, 40, Hazard::read_after_write));
+  CHECK(has(again, 8, Hazard::write_after_write));
 }
