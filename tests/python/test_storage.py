@@ -99,6 +99,6 @@ def test_empty_permuted_and_strided():
     )
 
 
-def test_only_strided_tensors():
+def test_no_compressed_sparse_tensors():
     with pytest.raises((RuntimeError, NotImplementedError)):
-        torch.empty(2, 2, layout=torch.sparse_coo, device="neuron")
+        torch.empty(2, 2, layout=torch.sparse_csr, device="neuron")
