@@ -15,7 +15,7 @@ struct Totals {
   double device_ns = 0;      // launches' durations
   double overhead_ns = 0;    // Program preamble and postamble inside them
   double launch_gap_ns = 0;  // core idle between a session's launches: host dispatch and launch overhead
-  std::array<double, kEngines> engine_active_ns{};
+  std::array<double, kEngines> engine_active_ns{};  // mean of the physical cores that a Program uses
   std::array<int64_t, kEngines> engine_instructions{};
   double dma_active_ns = 0, tensor_stream_ns = 0;
   int64_t dma_transfers = 0, dma_bytes = 0, hbm_read_bytes = 0, hbm_write_bytes = 0;

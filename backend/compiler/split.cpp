@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "backend/compiler/overwrites.h"
+#include "backend/compiler/small_results.h"
+
 namespace trn::compiler {
 namespace {
 
@@ -20,11 +23,6 @@ bool broadcast_into(Dims& into, const Dims& other) {
   return true;
 }
 
-bool overlap(const View& a, const View& b) {
-  const ByteRange x = byte_range(a), y = byte_range(b);
-  return a.slot == b.slot && x.begin < y.end && y.begin < x.end;
-}
-
 class Splitter {
  public:
   explicit Splitter(Graph g) : plan_{std::move(g), {}, {}}, nodes_(plan_.graph.nodes) {
@@ -39,8 +37,8 @@ class Splitter {
   Plan run() {
     choose_homes();
     for (NodeId id = 0; id < count(); ++id) place(id);
-    move_small_results();
-    keep_inputs_intact();
+    move_small_results(plan_);
+    keep_inputs_intact(plan_);
     return std::move(plan_);
   }
 
@@ -49,17 +47,9 @@ class Splitter {
   bool is_member(Op op) const { return is_pointwise(op) || op == Op::reduce || op == Op::roll; }
   bool in_row(NodeId id) const { return kernel_[id] != kNone && plan_.kernels[kernel_[id]].kind == Kernel::Kind::row; }
 
-  uint32_t scratch_slot(Dtype d, const Dims& shape, int64_t bytes) {
-    return plan_.graph.slot({.name = "scratch" + std::to_string(scratches_++),
-                             .use = SlotUse::scratch,
-                             .dtype = d,
-                             .bytes = bytes,
-                             .constant_offset = 0,
-                             .shape = shape});
-  }
   View scratch(Dtype d, const Dims& shape) {
     d = storage(d);
-    return contiguous_view(scratch_slot(d, shape, elements(shape) * size_of(d)), d, shape);
+    return contiguous_view(add_scratch(plan_.graph, d, shape, elements(shape) * size_of(d)), d, shape);
   }
 
   // ---- where a value that an output or a concat reads is best written at once ----
@@ -158,13 +148,6 @@ class Splitter {
     k.space = std::move(space);
     return k;
   }
-  static Kernel copy(NodeId value, const View& from, const View& to) {
-    Kernel k;
-    k.kind = Kernel::Kind::copy;
-    k.results = {{value, to}};
-    k.from = from;
-    return k;
-  }
 
   // Makes `id` readable from HBM after kernel ready_[id].
   const View& available(NodeId id) {
@@ -180,7 +163,7 @@ class Splitter {
       plan_.where[id] = apply_view(n, operand);
       if (!plan_.where[id]) {  // strides cannot say it: after one copy they can
         const View dense = scratch(n.dtype, operand.shape);
-        ready_[id] = add(copy(n.inputs[0], operand, dense));
+        ready_[id] = add(copy_of(n.inputs[0], operand, dense));
         plan_.where[id] = apply_view(n, dense);
       }
       return *plan_.where[id];
@@ -229,7 +212,7 @@ class Splitter {
   void need(NodeId id, int kernel) {
     if (kernel_[id] == kernel || is_fill(plan_.graph, id)) return;
     if (!is_free(id) || kernel_[id] != kNone) return void(available(id));
-    if (has(plan_.kernels[kernel], id)) return;
+    if (contains(plan_.kernels[kernel], id)) return;
     need(nodes_[id].inputs[0], kernel);
     plan_.kernels[kernel].nodes.push_back(id);
   }
@@ -366,118 +349,8 @@ class Splitter {
       add(std::move(k));
     } else {
       const View from = available(value);
-      add(copy(value, from, to));
+      add(copy_of(value, from, to));
     }
-  }
-
-  // ---- results that a row kernel holds broadcast ----
-
-  // Does `id` vary along every kept dim of the kernel, and along all or none of the reduced ones?
-  bool is_full(NodeId id, const Kernel& k) const {
-    const Dims& shape = nodes_[id].shape;
-    const size_t lead = k.space.size() - shape.size();
-    int seen[2] = {0, 0};  // reduced dims of size 1, and others
-    for (size_t i = 0; i < k.space.size(); ++i) {
-      if (k.space[i] == 1) continue;
-      const bool whole = i >= lead && shape[i - lead] == k.space[i];
-      if (!k.reduced.empty() && k.reduced[i])
-        ++seen[whole];
-      else if (!whole)
-        return false;
-    }
-    return seen[0] == 0 || seen[1] == 0;
-  }
-
-  // A result smaller than its kernel's space is computed again on its own, before the kernel.
-  void move_small_results() {
-    std::vector<Kernel> kernels;
-    for (Kernel& k : plan_.kernels) {
-      if (k.kind == Kernel::Kind::row) {
-        const auto small = std::stable_partition(k.results.begin(), k.results.end(),
-                                                 [&](const Result& r) { return is_full(r.value, k); });
-        for (auto r = small; r != k.results.end(); ++r) kernels.push_back(alone(k, *r));
-        k.results.erase(small, k.results.end());
-      }
-      if (!k.results.empty() || k.kind != Kernel::Kind::row) kernels.push_back(std::move(k));
-    }
-    plan_.kernels = std::move(kernels);
-  }
-  Kernel alone(const Kernel& k, const Result& r) const {
-    std::vector<char> needed(nodes_.size());
-    needed[r.value] = true;
-    Kernel small = row({}, nodes_[r.value].shape);
-    small.results = {r};
-    for (size_t i = k.nodes.size(); i-- > 0;) {
-      const NodeId id = k.nodes[i];
-      if (!needed[id]) continue;
-      small.nodes.insert(small.nodes.begin(), id);
-      for (NodeId input : nodes_[id].inputs) needed[input] = true;
-    }
-    for (NodeId id : small.nodes) {
-      if (nodes_[id].op != Op::reduce) continue;
-      small.space = k.space;
-      small.reduced = k.reduced;
-    }
-    return small;
-  }
-
-  // ---- inputs are the slots' contents before the Program runs ----
-
-  // A result that would overwrite what its own or a later kernel still reads goes to scratch and is copied at the end;
-  // elementwise in-place work (one view) needs no detour.
-  void keep_inputs_intact() {
-    std::vector<View> inputs;
-    for (const Node& n : nodes_)
-      if (n.op == Op::input) inputs.push_back(view_of(n));
-    std::vector<Kernel> last;
-    for (size_t k = 0; k < plan_.kernels.size(); ++k)
-      for (Result& r : plan_.kernels[k].results) {
-        const auto aliased = [&](const View& in) { return overlap(in, r.to); };
-        if (std::any_of(inputs.begin(), inputs.end(), aliased) && !may_overwrite(k, r)) last.push_back(detour(r));
-      }
-    for (Kernel& k : last) plan_.kernels.push_back(std::move(k));
-  }
-
-  bool may_overwrite(size_t k, const Result& r) const {
-    for (size_t j = k; j < plan_.kernels.size(); ++j) {
-      const Kernel& kernel = plan_.kernels[j];
-      const bool elementwise = j == k && kernel.kind == Kernel::Kind::row;  // a product's operands are read whole
-      const auto spoils = [&](NodeId from, const View& in) {
-        if (!overlap(in, r.to) || (elementwise && in == r.to)) return false;
-        return !(plan_.where[r.value] == r.to && origin(from) == r.value);
-      };
-      if (kernel.kind == Kernel::Kind::copy && spoils(kernel.results[0].value, kernel.from)) return false;
-      for (NodeId id : kernel.nodes)
-        for (NodeId i : nodes_[id].inputs)
-          if (plan_.where[i] && !has(kernel, i) && spoils(i, *plan_.where[i])) return false;
-    }
-    return true;
-  }
-  static bool has(const Kernel& k, NodeId id) { return std::find(k.nodes.begin(), k.nodes.end(), id) != k.nodes.end(); }
-  // The node whose memory view node `id` looks at.
-  NodeId origin(NodeId id) const {
-    while (is_view(nodes_[id].op) && kernel_[id] == kNone) id = nodes_[id].inputs[0];
-    return id;
-  }
-
-  // Stores into a scratch of the same strides, so that every view of it stays possible; returns the final copy.
-  Kernel detour(Result& r) {
-    const View direct = r.to;
-    const ByteRange range = byte_range(direct);
-    r.to.slot = scratch_slot(direct.dtype, direct.shape, range.end - range.begin);
-    r.to.offset -= range.begin;
-    const auto moved = [&](View& v) {
-      if (v.slot != direct.slot) return;
-      v.slot = r.to.slot;
-      v.offset -= range.begin;
-    };
-    if (plan_.where[r.value] == direct) {
-      for (NodeId id = r.value; id < count(); ++id)
-        if (plan_.where[id] && origin(id) == r.value) moved(*plan_.where[id]);
-      for (Kernel& k : plan_.kernels)
-        if (k.kind == Kernel::Kind::copy && origin(k.results[0].value) == r.value) moved(k.from);
-    }
-    return copy(r.value, r.to, direct);
   }
 
   Plan plan_;
@@ -486,7 +359,6 @@ class Splitter {
   std::vector<int> kernel_;                // that computes a node
   std::vector<int> ready_;                 // after which a node can be read from HBM
   std::vector<int> uses_, reductions_;     // by how many nodes, and reductions, a node is read
-  int scratches_ = 0;
 };
 
 std::string text(const View& v) {
@@ -502,6 +374,27 @@ bool is_fill(const Graph& g, NodeId id) {
   while (g[id].op == Op::expand) id = g[id].inputs[0];
   return g[id].op == Op::constant || g[id].op == Op::iota;
 }
+
+uint32_t add_scratch(Graph& g, Dtype d, const Dims& shape, int64_t bytes) {
+  const auto before =
+      std::count_if(g.slots.begin(), g.slots.end(), [](const Slot& s) { return s.use == SlotUse::scratch; });
+  return g.slot({.name = "scratch" + std::to_string(before),
+                 .use = SlotUse::scratch,
+                 .dtype = d,
+                 .bytes = bytes,
+                 .constant_offset = 0,
+                 .shape = shape});
+}
+
+Kernel copy_of(NodeId value, const View& from, const View& to) {
+  Kernel k;
+  k.kind = Kernel::Kind::copy;
+  k.results = {{value, to}};
+  k.from = from;
+  return k;
+}
+
+bool contains(const Kernel& k, NodeId id) { return std::find(k.nodes.begin(), k.nodes.end(), id) != k.nodes.end(); }
 
 Plan split(Graph simplified) { return Splitter(std::move(simplified)).run(); }
 

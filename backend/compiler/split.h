@@ -43,6 +43,11 @@ constexpr Dtype storage(Dtype d) {
 // A constant or iota, possibly expanded: needs no memory, every kernel makes its own.
 bool is_fill(const Graph& g, NodeId id);
 
+Kernel copy_of(NodeId value, const View& from, const View& to);
+bool contains(const Kernel& k, NodeId id);
+// A slot for a value that crosses kernels.
+uint32_t add_scratch(Graph& g, Dtype d, const Dims& shape, int64_t bytes);
+
 Plan split(Graph simplified);
 std::string listing(const Plan& p);
 

@@ -159,7 +159,8 @@ py::dict time_program(const py::bytes& executable, const std::string& trace) {
   d["machine"] = s.name;
   d["duration_us"] = clock.to_ns(t.makespan) / 1e3;
   d["instructions"] = instructions;
-  d["active_us"] = active_us([&](size_t e) { return clock.to_ns(t.engines[e].busy); }, clock.to_ns(t.dma_active));
+  d["active_us"] =
+      active_us([&](size_t e) { return clock.to_ns(t.engines[e].busy) / p.cores; }, clock.to_ns(t.dma_active));
   d["dma_bytes"] = t.dma_bytes;
   d["flops"] = t.flops;
   return d;

@@ -50,9 +50,9 @@ TEST_CASE("edges imply every conflict") {
 namespace {
 
 // A table of 4096 rows of 64 floats and a result of as many, an index and data on chip.
-class Rows {
+class Gathers {
  public:
-  Rows() {
+  Gathers() {
     for (const char* name : {"table", "result"})
       p.program.slots.push_back({.name = name, .use = SlotUse::inout, .bytes = 1 << 20, .shape = {}});
     p.tiles = {{Space::sbuf, 0, 128, 256}, {Space::sbuf, 0, 128, 4}};
@@ -93,7 +93,7 @@ bool has(const std::vector<Dependences::Edge>& edges, uint32_t producer, Hazard 
 }  // namespace
 
 TEST_CASE("an indirect DMA may reach any row of its table") {
-  Rows r;
+  Gathers r;
   r.copy(r.rows(0, 2048), r.data);
   r.gather(r.data, r.rows(0, 0));
   r.copy(r.rows(0, 1024), r.data);
@@ -104,7 +104,7 @@ TEST_CASE("an indirect DMA may reach any row of its table") {
 }
 
 TEST_CASE("gathers from one table wait for one another's issue, and for nothing of their results") {
-  Rows r;
+  Gathers r;
   for (int64_t first = 0; first < 1024; first += 128) r.copy(r.rows(0, first), r.data);
   for (int64_t first = 0; first < 4096; first += 128) r.gather(r.rows(1, first), r.rows(0, 0));
   r.copy(r.rows(0, 3000), r.data);

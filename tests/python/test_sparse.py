@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-
 from ops import NEURON, TOLERANCE
 
 INDICES = torch.tensor([[3, 0, 3, 1], [2, 4, 2, 0]])  # [3, 2] twice

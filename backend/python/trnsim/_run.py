@@ -23,8 +23,8 @@ class Run:
         return self._session
 
     def __getattr__(self, name: str):
-        """duration_us, device_us, launch_gap_us, program_overhead_us, active_us (by engine), launches, instructions,
-        flops, hbm_bytes, machine."""
+        """duration_us, device_us, launch_gap_us, program_overhead_us, active_us (by engine; the mean of a Program's
+        physical cores), launches, instructions, flops, hbm_bytes, machine."""
         if name.startswith("_"):
             raise AttributeError(name)
         totals = self._seen.totals()
