@@ -147,3 +147,25 @@ def test_the_machine_says_where_its_numbers_come_from():
     spec = trnsim.machine()["spec"]
     assert spec["tensor_ghz"][0] == 2.4
     assert {provenance for _, provenance, _ in spec.values()} == {"documented", "measured", "assumed"}
+
+
+TIMES = """
+import torch, trnsim
+
+for n in (128, 4096):
+    a, b = (torch.empty(n, n, dtype=torch.bfloat16, device="neuron") for _ in range(2))
+    with trnsim.profile() as run:
+        a @ b
+    print(run.device_us)
+"""
+
+
+def test_physical_cores_share_a_large_product_and_leave_a_small_one_to_one_of_them(fresh_python):
+    small, large = zip(
+        *(
+            map(float, fresh_python(TIMES, TRNSIM_MODE="time", NEURON_LOGICAL_NC_CONFIG=cores).split())
+            for cores in ("1", "2")
+        )
+    )
+    assert small[0] == small[1]
+    assert 0.5 <= large[1] / large[0] < 0.6  # half, and what both load
