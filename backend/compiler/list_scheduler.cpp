@@ -95,6 +95,7 @@ bool ListScheduler::fits(uint32_t i) const {
   for (int m = 0; m < kMemories; ++m) {
     if (more[m] == 0 || until == head_) continue;
     const auto alive = alive_[m].begin();
+    if (alive[head_] + more[m] > capacity_[m]) return false;  // mostly so, and found at once
     if (*std::max_element(alive + head_, alive + until) + more[m] > capacity_[m]) return false;
   }
   return true;
