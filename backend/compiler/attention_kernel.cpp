@@ -25,7 +25,7 @@ class AttentionKernel {
         stay_(size_of(o.q.dtype) * (o.keys * tiles(o.width) + tiles(o.keys) * o.value_width) <= kStayBytes) {}
 
   void write() {
-    if (o_.node.causal) make_triangle();
+    if (o_.node.causal) triangle_ = causal_triangle(t_, 1, kTile, kTile);
     const auto mine = t_.share(elements(o_.batch));
     for (int64_t i = mine.first; i < mine.last; ++i) head(o_.indices(i));
   }
@@ -53,21 +53,6 @@ class AttentionKernel {
     const auto [known, is_new] = constants_.try_emplace(value);
     if (is_new) fill_tile(t_, known->second = column(kTile), value);
     return slice(known->second, 0, 0, rows);
-  }
-
-  // [queries, keys] of one diagonal block: 0 up to the diagonal, -inf behind it.
-  void make_triangle() {
-    const Tile zeros = t_.sbuf(kTile, Dtype::float32, {kTile});
-    fill_tile(t_, zeros, 0);
-    triangle_ = t_.sbuf(kTile, Dtype::float32, {kTile});
-    AffineSelect::Args a;
-    a.dst = *triangle_;
-    a.pattern[0] = {-1, kTile};
-    a.channel_multiplier = 1;
-    a.on_true_tile = zeros;
-    a.on_false_value = -std::numeric_limits<float>::infinity();
-    a.cmp_op = AluOp::greater_equal;
-    t_.emit<AffineSelect>(Engine::gpsimd, a);
   }
 
   // Keys [first, first+count) as [width, keys] and their values as [keys, value width].
@@ -167,10 +152,8 @@ class AttentionKernel {
 
   // weights [queries, keys] times values, in PSUM.
   Access values(const Rows& r, const Tile& weights, const Panels& here, int64_t key, int64_t n) {
-    const int64_t full = n / kTile, rest = n % kTile;
     const Tile turned = t_.sbuf(static_cast<int>(std::min(n, kTile)), weights.access.dtype, {tiles(n), r.count});
-    if (full) turn_blocks(t_, slice(turned, 1, 0, full), slice(weights, 1, 0, full * kTile), full);
-    if (rest) turn_blocks(t_, slice(slice(turned, 1, full, 1), 0, 0, rest), slice(weights, 1, full * kTile, rest), 1);
+    turn_columns(t_, turned, weights, kTile);
     const Tile bank = t_.psum(static_cast<int>(r.count), Dtype::float32, {o_.value_width});
     for (int64_t c = 0; c < o_.value_width; c += kMoving) {
       const int64_t columns = std::min(kMoving, o_.value_width - c);

@@ -1,6 +1,27 @@
 #include "backend/compiler/attention_operands.h"
 
+#include <limits>
+
+#include "backend/compiler/pointwise.h"
+
 namespace trn::compiler {
+
+Tile causal_triangle(TileBuilder& t, int64_t stack, int64_t queries, int64_t keys) {
+  const auto partitions = static_cast<int>(stack * queries);
+  const Tile zeros = t.sbuf(partitions, Dtype::float32, {keys}), triangle = t.sbuf(partitions, Dtype::float32, {keys});
+  fill_tile(t, zeros, 0);
+  for (int64_t i = 0; i < stack; ++i) {
+    AffineSelect::Args a;
+    a.dst = triangle.rows(static_cast<int>(i * queries), static_cast<int>(queries));
+    a.pattern[0] = {-1, static_cast<int32_t>(keys)};
+    a.channel_multiplier = 1;
+    a.on_true_tile = zeros.rows(static_cast<int>(i * queries), static_cast<int>(queries));
+    a.on_false_value = -std::numeric_limits<float>::infinity();
+    a.cmp_op = AluOp::greater_equal;
+    t.emit<AffineSelect>(Engine::gpsimd, a);
+  }
+  return triangle;
+}
 
 AttentionOperands::AttentionOperands(const Plan& p, const Kernel& kernel) : node(p.graph[kernel.nodes[0]]) {
   const View &of_q = p.view(node.inputs[0]), &of_k = p.view(node.inputs[1]), &of_v = p.view(node.inputs[2]);

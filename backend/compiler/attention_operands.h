@@ -27,6 +27,10 @@ struct Matrix {
   }
 };
 
+// What a causal attention adds to its scores: 0 up to the diagonal, -inf behind it, [stack * queries, keys], the same
+// for each of `stack` heads below one another.
+Tile causal_triangle(TileBuilder& t, int64_t stack, int64_t queries, int64_t keys);
+
 // An attention kernel's operands and results, all over the same batch dims.
 struct AttentionOperands {
   AttentionOperands(const Plan& p, const Kernel& k);

@@ -22,12 +22,7 @@ Tile load_group(TileBuilder& t, const Side& s, int64_t batch_step, int64_t first
   if (s.turned()) {
     const Tile natural = t.sbuf(rows, s.view.dtype, {count * k});
     t.load(natural, hbm_access(s.view, start, {row, {step, static_cast<int32_t>(count)}, ks}));
-    const int64_t whole = count / pack;
-    if (whole) turn_blocks(t, slice(panel, 1, 0, whole), slice(natural, 1, 0, whole * pack * k), whole);
-    const int64_t rest = count % pack;
-    if (rest)
-      turn_blocks(t, slice(slice(panel, 1, whole, 1), 0, 0, rest * k), slice(natural, 1, whole * pack * k, rest * k),
-                  1);
+    turn_columns(t, panel, natural, pack * k);
     return panel;
   }
   for (int64_t i = 0; i < pack; ++i) {

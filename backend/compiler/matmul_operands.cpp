@@ -65,18 +65,13 @@ void load_turned(TileBuilder& t, const Tile& panel, const Side& s, int64_t first
   const int64_t step = kNaturalBytes / size_of(s.view.dtype) / kTile * kTile;
   for (int64_t r = 0; r < rows; r += kTile)
     for (int64_t at = 0; at < k; at += step) {
-      const int64_t n = std::min(kTile, rows - r), length = std::min(step, k - at), full = length / kTile,
-                    rest = length % kTile;
+      const int64_t n = std::min(kTile, rows - r), length = std::min(step, k - at);
       const Tile natural = t.sbuf(static_cast<int>(n), s.view.dtype, {length});
       const std::vector<Dim> ks{{static_cast<int32_t>(s.k_step), static_cast<int32_t>(length)}};
       for (const RowBox& box : cut_rows(s.rows, 4, first + r, n))
         t.load(slice(natural, 0, box.at, box.count),
                hbm_access(s.view, s.offset + box.offset + (k0 + at) * s.k_step, box.dims, ks));
-      const Access columns = slice(panel, 2, r, n);
-      const int64_t kt = at / kTile;
-      if (full) turn_blocks(t, slice(columns, 1, kt, full), slice(natural, 1, 0, full * kTile), full);
-      if (rest)
-        turn_blocks(t, slice(slice(columns, 1, kt + full, 1), 0, 0, rest), slice(natural, 1, full * kTile, rest), 1);
+      turn_columns(t, slice(slice(panel, 2, r, n), 1, at / kTile, (length + kTile - 1) / kTile), natural, kTile);
     }
 }
 
@@ -111,6 +106,12 @@ void turn_blocks(TileBuilder& t, const Access& dst, const Access& data, int64_t 
     }
     copy_tile(t, slice(dst, 1, b, n), bank);
   }
+}
+
+void turn_columns(TileBuilder& t, const Access& dst, const Access& data, int64_t c) {
+  const int64_t full = data.free_elements() / c, rest = data.free_elements() % c;
+  if (full) turn_blocks(t, slice(dst, 1, 0, full), slice(data, 1, 0, full * c), full);
+  if (rest) turn_blocks(t, slice(slice(dst, 1, full, 1), 0, 0, rest), slice(data, 1, full * c, rest), 1);
 }
 
 Tile load_panel(TileBuilder& t, const Side& s, int64_t first, int64_t rows, int64_t k0, int64_t k) {

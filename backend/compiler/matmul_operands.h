@@ -32,5 +32,7 @@ void product(TileBuilder& t, const Access& dst, const Access& stationary, const 
 // Turns `data` [r, n*c] as n blocks of [r, c]: dst[:, i, :] of [c, n, r]. Blocks share PSUM banks, so that one copy
 // empties several.
 void turn_blocks(TileBuilder& t, const Access& dst, const Access& data, int64_t blocks);
+// The same for `data` of any width in blocks of c columns: the ragged last one gets the first partitions of its block.
+void turn_columns(TileBuilder& t, const Access& dst, const Access& data, int64_t c);
 
 }  // namespace trn::compiler

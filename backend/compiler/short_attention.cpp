@@ -27,7 +27,7 @@ class ShortAttention {
   void write() {
     const int64_t stack = packed(o_.queries), most = stack * (kBank / std::max(o_.keys, o_.value_width)),
                   groups = (heads_ + most - 1) / most, outer = elements(o_.batch) / heads_;
-    if (o_.node.causal) make_triangle(stack);
+    if (o_.node.causal) triangle_ = causal_triangle(t_, stack, o_.queries, o_.keys);
     const auto mine = t_.share(outer * groups);
     for (int64_t i = mine.first; i < mine.last; ++i) {
       const Dims at = o_.indices(i / groups * heads_);
@@ -91,11 +91,7 @@ class ShortAttention {
       scale = 1;
     };
     if (o_.bias) add(bias(g));
-    if (o_.node.causal) {
-      Access triangle = slice(*triangle_, 0, 0, g.partitions);
-      triangle.dims[1] = {0, narrow(g.stacks)};
-      add(triangle);
-    }
+    if (o_.node.causal) add(broadcast(slice(*triangle_, 0, 0, g.partitions), 1, g.stacks));
     return {scores, scale};
   }
 
@@ -113,24 +109,6 @@ class ShortAttention {
     Access a = all;
     if (step == 0) a.dims[1] = {0, narrow(g.stacks)};
     return a;
-  }
-
-  // 0 up to the diagonal, -inf behind it, [partitions, 1, keys].
-  void make_triangle(int64_t stack) {
-    const int partitions = narrow(stack * o_.queries);
-    const Tile zeros = t_.sbuf(partitions, Dtype::float32, {1, o_.keys});
-    fill_tile(t_, zeros, 0);
-    triangle_ = t_.sbuf(partitions, Dtype::float32, {1, o_.keys});
-    for (int64_t j = 0; j < stack; ++j) {
-      AffineSelect::Args a;
-      a.dst = slice(*triangle_, 0, j * o_.queries, o_.queries);
-      a.pattern[0] = {-1, narrow(o_.keys)};
-      a.channel_multiplier = 1;
-      a.on_true_tile = slice(zeros, 0, j * o_.queries, o_.queries);
-      a.on_false_value = -std::numeric_limits<float>::infinity();
-      a.cmp_op = AluOp::greater_equal;
-      t_.emit<AffineSelect>(Engine::gpsimd, a);
-    }
   }
 
   Access reduced(const Group& g, AluOp op, const Access& data, bool negate) {
@@ -165,16 +143,12 @@ class ShortAttention {
       copy_tile(t_, rounded, weights);
       weights = rounded;
     }
-    const int64_t keys = o_.keys, pack = std::min(packed(keys), g.stacks), packs = (g.stacks + pack - 1) / pack,
-                  whole = g.stacks / pack, rest = g.stacks % pack;
+    const int64_t keys = o_.keys, pack = std::min(packed(keys), g.stacks), packs = (g.stacks + pack - 1) / pack;
     const Tile turned = t_.sbuf(narrow(pack * keys), d, {packs, g.partitions});
     Access flat = weights;
     flat.ndim = 2;
     flat.dims[1] = {1, narrow(g.stacks * keys)};
-    if (whole) turn_blocks(t_, slice(turned, 1, 0, whole), slice(flat, 1, 0, whole * pack * keys), whole);
-    if (rest)
-      turn_blocks(t_, slice(slice(turned, 1, whole, 1), 0, 0, rest * keys),
-                  slice(flat, 1, whole * pack * keys, rest * keys), 1);
+    turn_columns(t_, turned, flat, pack * keys);
 
     const Tile v = load_values(g, pack, packs),
                bank = t_.psum(narrow(g.partitions), Dtype::float32, {g.stacks, o_.value_width});

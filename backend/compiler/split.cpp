@@ -154,7 +154,6 @@ class Splitter {
     if (plan_.where[id]) return *plan_.where[id];
     const Node& n = nodes_[id];
     settle(id);
-    if (plan_.where[id]) return *plan_.where[id];
     if (kernel_[id] == kNone && is_fill(plan_.graph, id)) {
       kernel_[id] = add(row({}, n.shape));
     } else if (kernel_[id] == kNone) {  // a view
